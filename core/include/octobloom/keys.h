@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <octobloom/hash.h>
+
+namespace octobloom {
+
+/// Many strings in one piece of memory, as columnar formats hold them: string i is the bytes from
+/// offsets[i] to offsets[i + 1] - separator. `separator` is the number of bytes between neighbours
+/// that belong to neither: 0 for columns, 1 for the lines of a text (the last one's newline
+/// included).
+struct string_keys {
+  const char* bytes = nullptr;
+  const std::uint64_t* offsets = nullptr;  ///< count + 1 of them, ascending
+  std::size_t count = 0;
+  std::uint64_t separator = 0;
+
+  [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+    return {bytes + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i] - separator)};
+  }
+};
+
+enum class key_kind : std::uint8_t {
+  integers,  ///< 64-bit values, hashed as eight bytes
+  hashes,    ///< 64-bit values that are hashes already, used as they are
+  strings,   ///< bytes
+};
+
+/// A view of many keys of one kind: what every bulk operation of every engine takes. Trivially
+/// copyable; the caller keeps the memory alive during the call.
+class key_batch {
+ public:
+  static key_batch integers(std::span<const std::uint64_t> values) noexcept {
+    return {key_kind::integers, values};
+  }
+  /// Signed keys are their two's complement.
+  static key_batch integers(std::span<const std::int64_t> values) noexcept {
+    return {key_kind::integers,
+            {reinterpret_cast<const std::uint64_t*>(values.data()), values.size()}};
+  }
+  static key_batch hashes(std::span<const std::uint64_t> values) noexcept {
+    return {key_kind::hashes, values};
+  }
+  static key_batch strings(const string_keys& keys) noexcept { return key_batch(keys); }
+
+  [[nodiscard]] key_kind kind() const noexcept { return kind_; }
+  [[nodiscard]] std::size_t size() const noexcept { return strings_.count; }
+
+  /// The values of kinds `integers` and `hashes`.
+  [[nodiscard]] const std::uint64_t* values() const noexcept { return values_; }
+  /// The strings of kind `strings`.
+  [[nodiscard]] const string_keys& as_strings() const noexcept { return strings_; }
+
+  /// The hash of key i under `seed`. O(1) for values, O(length) for strings.
+  [[nodiscard]] std::uint64_t hash(std::size_t i, std::uint64_t seed) const noexcept {
+    switch (kind_) {
+      case key_kind::hashes:
+        return values_[i];
+      case key_kind::integers:
+        return hash_integer(values_[i], seed);
+      case key_kind::strings:
+        break;
+    }
+    return key_hash(strings_[i], seed);
+  }
+
+  /// Keys first to first + count - 1.
+  [[nodiscard]] key_batch slice(std::size_t first, std::size_t count) const noexcept {
+    key_batch part = *this;
+    if (kind_ == key_kind::strings) {
+      part.strings_.offsets += first;
+    } else {
+      part.values_ += first;
+    }
+    part.strings_.count = count;
+    return part;
+  }
+
+ private:
+  key_batch(key_kind kind, std::span<const std::uint64_t> values) noexcept
+      : kind_(kind), values_(values.data()) {
+    strings_.count = values.size();
+  }
+  explicit key_batch(const string_keys& keys) noexcept : kind_(key_kind::strings), strings_(keys) {}
+
+  key_kind kind_;
+  const std::uint64_t* values_ = nullptr;
+  string_keys strings_;
+};
+
+}  // namespace octobloom

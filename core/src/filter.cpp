@@ -1,0 +1,90 @@
+#include <octobloom/filter.h>
+
+#include <cstring>
+
+namespace octobloom {
+
+namespace {
+
+const filter_shape& checked(const filter_shape& shape) {
+  if (shape.blocks == 0 || shape.k == 0 || shape.k > rot8::max_k) {
+    throw error(error_code::invalid_argument,
+                "a filter needs at least one block and k from 1 to 24, not blocks " +
+                    std::to_string(shape.blocks) + ", k " + std::to_string(shape.k) +
+                    ": size it with plan_for()");
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::string describe_mismatch(const filter_shape& target, const filter_shape& other) {
+  std::string text;
+  const auto compare = [&text](const char* field, std::uint64_t a, std::uint64_t b) {
+    if (a == b) return;
+    if (!text.empty()) text += ", ";
+    text += std::string(field) + " " + std::to_string(a) + " against " + std::to_string(b);
+  };
+  compare("blocks", target.blocks, other.blocks);
+  compare("k", target.k, other.k);
+  compare("seed", target.seed, other.seed);
+  compare("hash id", static_cast<std::uint64_t>(target.hashing),
+          static_cast<std::uint64_t>(other.hashing));
+  return text;
+}
+
+filter::filter(const plan& plan, const filter_options& options)
+    : filter({plan.blocks, plan.k, options.seed, options.hashing}, plan.expected_keys,
+             plan.target_fpr) {}
+
+filter::filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr)
+    : shape_(checked(shape)),
+      planned_keys_(planned_keys),
+      target_fpr_(target_fpr),
+      storage_(shape.word_count()) {}
+
+filter filter::copy() const {
+  filter twin(shape_, planned_keys_, target_fpr_);
+  twin.inserted_keys_ = inserted_keys_;
+  std::memcpy(twin.storage_.words(), storage_.words(), shape_.bytes());
+  return twin;
+}
+
+void filter::merge(const const_filter_view& other, std::uint64_t inserted_keys) {
+  const std::string mismatch = describe_mismatch(shape_, other.shape());
+  if (!mismatch.empty()) {
+    throw error(error_code::mismatch,
+                "filters can be merged only when they have one shape; these "
+                "differ: " +
+                    mismatch);
+  }
+  std::uint64_t* target = storage_.words();
+  for (std::uint64_t i = 0; i < shape_.word_count(); ++i) target[i] |= other.words()[i];
+  count_inserted(inserted_keys);
+}
+
+void filter::clear() noexcept {
+  storage_.clear();
+  inserted_keys_ = 0;
+}
+
+filter filter::load(const std::string& path, const load_options& options) {
+  filter_file_reader file(path);
+  const file_header& header = file.header();
+  filter result(header.shape, header.planned_keys, header.target_fpr);
+  result.inserted_keys_ = header.inserted_keys;
+  file.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
+                 options);
+  return result;
+}
+
+void filter::save(const std::string& path) const {
+  write_filter_file(path,
+                    {.shape = shape_,
+                     .inserted_keys = inserted_keys_,
+                     .planned_keys = planned_keys_,
+                     .target_fpr = target_fpr_},
+                    std::as_bytes(std::span(storage_.words(), storage_.size())));
+}
+
+}  // namespace octobloom

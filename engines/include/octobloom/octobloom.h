@@ -1,0 +1,21 @@
+#pragma once
+
+// Everything: filters, plans, files, and the fastest engine there is for bulk operations.
+
+#include <octobloom/engines.h>
+#include <octobloom/error.h>
+#include <octobloom/file.h>
+#include <octobloom/filter.h>
+#include <octobloom/hash.h>
+#include <octobloom/mapped_filter.h>
+#include <octobloom/plan.h>
+#include <octobloom/statistics.h>
+#include <octobloom/version.h>
+
+namespace octobloom::detail {
+
+// Filters ask core's default_engine(), and core knows no engine but the reference: whoever includes
+// this header gets the chooser of this room installed before main() starts.
+inline const bool engine_chooser_installed = (set_engine_chooser(choose_engine), true);
+
+}  // namespace octobloom::detail

@@ -1,0 +1,67 @@
+# Installs BUILD into SCRATCH and builds tests/consumer against it, the way an outside project would.
+# KIND: cmake (find_package), pkgconfig, or subdirectory (add_subdirectory on SOURCE, no install).
+cmake_minimum_required(VERSION 3.25)
+
+# A blank in the path: package files have to survive it, except pkg-config's, whose users do not.
+if(KIND STREQUAL "pkgconfig")
+  set(work "${SCRATCH}/outside")
+else()
+  set(work "${SCRATCH}/out side")
+endif()
+set(prefix "${work}/prefix")
+file(REMOVE_RECURSE "${SCRATCH}")
+file(COPY "${SOURCE}/tests/consumer" DESTINATION "${work}")
+
+function(run)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${work}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+set(flags "")
+if(SANITIZE)
+  set(flags "-fsanitize=${SANITIZE}")
+endif()
+
+if(NOT KIND STREQUAL "subdirectory")
+  run("${CMAKE_COMMAND}" --install "${BUILD}" --config "${CONFIG}" --prefix "${work}/first")
+  # Moved after the install: nothing may remember where it was built or put.
+  file(RENAME "${work}/first" "${prefix}")
+endif()
+
+if(KIND STREQUAL "pkgconfig")
+  find_program(pkgconfig NAMES pkgconf pkg-config REQUIRED)
+  file(GLOB_RECURSE found "${prefix}/octobloom.pc")
+  cmake_path(GET found PARENT_PATH folder)
+  set(ENV{PKG_CONFIG_PATH} "${folder}:$ENV{PKG_CONFIG_PATH}")
+  cmake_path(GET folder PARENT_PATH libraries)
+  set(ENV{LD_LIBRARY_PATH} "${libraries}:$ENV{LD_LIBRARY_PATH}")
+  execute_process(COMMAND "${pkgconfig}" --modversion octobloom OUTPUT_VARIABLE version
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT version STREQUAL VERSION)
+    message(FATAL_ERROR "pkg-config says version ${version}, not ${VERSION}")
+  endif()
+  execute_process(COMMAND "${pkgconfig}" --cflags --libs octobloom OUTPUT_VARIABLE arguments
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(arguments UNIX_COMMAND "${arguments}")
+  run("${CXX}" -std=c++20 ${flags} consumer/main.cpp -o with_everything ${arguments})
+  run("${work}/with_everything" "${VERSION}")
+  return()
+endif()
+
+set(arguments -G "${GENERATOR}" -D "CMAKE_CXX_COMPILER=${CXX}" -D "CMAKE_CXX_FLAGS=${flags}"
+  -D "CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -D "CMAKE_BUILD_TYPE=${CONFIG}")
+if(KIND STREQUAL "cmake")
+  list(APPEND arguments -D "CMAKE_PREFIX_PATH=${prefix}" -D "EXPECTED_VERSION=${VERSION}")
+else()
+  # Warnings in our code must not become a consumer's errors, so it does not ask for that either.
+  list(APPEND arguments -D "OCTOBLOOM_SOURCE_DIR=${SOURCE}")
+endif()
+run("${CMAKE_COMMAND}" -S consumer -B build ${arguments})
+run("${CMAKE_COMMAND}" --build build --config "${CONFIG}" --target with_everything with_core)
+file(GLOB_RECURSE programs "${work}/build/with_everything" "${work}/build/with_core")
+list(LENGTH programs count)
+if(NOT count EQUAL 2)
+  message(FATAL_ERROR "Expected two programs, found: ${programs}")
+endif()
+foreach(program IN LISTS programs)
+  run("${program}" "${VERSION}")
+endforeach()

@@ -52,7 +52,8 @@ std::optional<double> estimate_keys(std::uint64_t bits_set, const filter_shape& 
   const std::uint32_t rounds = shape.k / rot8::words_per_block;
   const std::uint32_t rest = shape.k % rot8::words_per_block;
   const double missed = power(63.0 / 64.0, rounds) * (1.0 - rest / 512.0);
-  return -shape.blocks * std::log1p(-static_cast<double>(bits_set) / bits) / (1.0 - missed);
+  return -static_cast<double>(shape.blocks) * std::log1p(-static_cast<double>(bits_set) / bits) /
+         (1.0 - missed);
 }
 
 filter_statistics statistics_of(const const_filter_view& view) noexcept {

@@ -51,13 +51,12 @@ endif()
 function(octobloom_set_warnings target)
   set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-align
                -Wcast-qual -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wundef
-               -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough -Wnull-dereference -Wvla)
+               -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough -Wvla)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND warnings -Wduplicated-cond -Wduplicated-branches -Wlogical-op)
     # These see through inlining and report what cannot happen under a sanitizer's rewrites.
     if(OCTOBLOOM_SANITIZE)
-      list(APPEND warnings -Wno-null-dereference -Wno-maybe-uninitialized -Wno-stringop-overflow
-                           -Wno-array-bounds)
+      list(APPEND warnings -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
     endif()
   endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")

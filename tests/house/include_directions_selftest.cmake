@@ -21,6 +21,7 @@ set(cases
   core/src/a.cpp               "${engines_header}"                  bad
   core/src/a.cpp               "\"../../simd/src/beside.h\""        bad
   core/src/a.cpp               "<octobloom/nowhere.h>"              bad
+  core/src/a.cpp               "<octobloom/python_thing.h>"         bad
   core/src/a.cpp               "SOME_MACRO"                         bad
   simd/src/a.cpp               "\"hwy/highway.h\""                  good
   simd/src/a.cpp               "${core_header}"                     good

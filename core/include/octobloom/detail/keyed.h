@@ -1,0 +1,194 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <octobloom/engine.h>
+#include <octobloom/filter_view.h>
+#include <octobloom/keys.h>
+
+/// The doors by which keys enter: every filter has them from here, and says behind them only what
+/// it does with a hash and with a batch.
+namespace octobloom::detail {
+
+/// A single key: a number, or something that reads as a string.
+template <class T>
+concept single_key =
+    numeric_key<std::remove_cvref_t<T>> || std::convertible_to<const T&, std::string_view>;
+
+template <class R>
+concept number_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+                       numeric_key<std::ranges::range_value_t<R>> &&
+                       !std::same_as<std::ranges::range_value_t<R>, bool>;
+
+template <class R>
+concept string_range = std::ranges::forward_range<R> && !std::convertible_to<R, std::string_view> &&
+                       std::convertible_to<std::ranges::range_reference_t<R>, std::string_view>;
+
+template <class R>
+concept key_range = number_range<R> || string_range<R>;
+
+template <single_key Key>
+[[nodiscard]] std::uint64_t hash_of(const Key& key, std::uint64_t seed) noexcept {
+  if constexpr (numeric_key<Key>) {
+    return key_hash(key, seed);
+  } else {
+    return key_hash(std::string_view(key), seed);
+  }
+}
+
+/// Throws error{wrong_key} when a filter of this hashing takes ready hashes only and `kind` is
+/// another.
+void require_keys(key_hashing hashing, key_kind kind);
+
+/// Throws error{invalid_argument} when `bitmap` has less than one bit a key.
+void require_bitmap(std::span<const std::uint8_t> bitmap, std::size_t keys);
+
+/// Cuts a range of keys into batches and hands them to `consume(batch, first)`, `first` being a
+/// multiple of 8. 64-bit integers go in place, in one batch; others are widened or copied in
+/// pieces.
+template <key_range R, class Consumer>
+void for_each_batch(const R& keys, Consumer&& consume) {
+  constexpr std::size_t piece = 8192;
+  if constexpr (number_range<R>) {
+    using value = std::ranges::range_value_t<R>;
+    const value* data = std::ranges::data(keys);
+    const auto count = static_cast<std::size_t>(std::ranges::size(keys));
+    if constexpr (integer_key<value> && sizeof(value) == 8) {
+      consume(key_batch::integers(std::span(reinterpret_cast<const std::uint64_t*>(data), count)),
+              std::size_t{0});
+    } else {
+      auto widened = std::make_unique<std::uint64_t[]>(piece);
+      for (std::size_t first = 0; first < count; first += piece) {
+        const std::size_t size = std::min(piece, count - first);
+        for (std::size_t i = 0; i < size; ++i) widened[i] = widen(data[first + i]);
+        consume(key_batch::integers(std::span<const std::uint64_t>(widened.get(), size)), first);
+      }
+    }
+  } else {
+    std::string bytes;
+    auto offsets = std::make_unique<std::uint64_t[]>(piece + 1);
+    std::size_t first = 0;
+    std::size_t size = 0;
+    offsets[0] = 0;
+    const auto flush = [&] {
+      consume(key_batch::strings({bytes.data(), offsets.get(), size}), first);
+      first += size;
+      size = 0;
+      bytes.clear();
+    };
+    for (const auto& key : keys) {
+      bytes.append(std::string_view(key));
+      offsets[++size] = bytes.size();
+      if (size == piece) flush();
+    }
+    if (size > 0) flush();
+  }
+}
+
+/// `Derived` has seed(), hashing(), may_contain_hash(hash) and, for friends, probe(batch, bitmap,
+/// options): what may_contain says of a batch.
+template <class Derived>
+class keyed_queries {
+ public:
+  /// Whether `key` may have been inserted. Never a false "no". O(1), one cache line; O(length) for
+  /// strings. Throws error{wrong_key} on a filter that takes ready hashes only.
+  template <single_key Key>
+  [[nodiscard]] bool may_contain(const Key& key) const {
+    require_keys(self().hashing(), key_kind::integers);
+    return self().may_contain_hash(hash_of(key, self().seed()));
+  }
+
+  /// One answer a key into `bitmap` (bitmap_bytes(keys.size()) bytes or more, its tail zeroed;
+  /// null: count only). Returns how many may be contained. Runs on the default engine.
+  std::uint64_t may_contain(const key_batch& keys, std::uint8_t* bitmap,
+                            const bulk_options& options = {}) const {
+    require_keys(self().hashing(), keys.kind());
+    return self().probe(keys, bitmap, options);
+  }
+  template <key_range Keys>
+  std::uint64_t may_contain(const Keys& keys, std::span<std::uint8_t> bitmap,
+                            const bulk_options& options = {}) const {
+    require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
+    std::uint64_t found = 0;
+    for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+      found += may_contain(batch, bitmap.data() + first / 8, options);
+    });
+    return found;
+  }
+
+  /// How many of the keys may be contained.
+  template <key_range Keys>
+  [[nodiscard]] std::uint64_t count_contained(const Keys& keys,
+                                              const bulk_options& options = {}) const {
+    std::uint64_t found = 0;
+    for_each_batch(keys, [&](const key_batch& batch, std::size_t) {
+      found += may_contain(batch, nullptr, options);
+    });
+    return found;
+  }
+
+ private:
+  [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+};
+
+/// `Derived` has seed(), hashing(), insert_hash(hash), insert_new_hash(hash) and, for friends,
+/// add(batch, options) and add_new(batch, bitmap, options).
+template <class Derived>
+class keyed_inserts {
+ public:
+  /// One key. O(1), one cache line; O(length) for strings.
+  template <single_key Key>
+  void insert(const Key& key) {
+    require_keys(self().hashing(), key_kind::integers);
+    self().insert_hash(hash_of(key, self().seed()));
+  }
+
+  /// Inserts one key and tells whether it was absent: false for a repeat or a false positive.
+  template <single_key Key>
+  [[nodiscard]] bool insert_new(const Key& key) {
+    require_keys(self().hashing(), key_kind::integers);
+    return self().insert_new_hash(hash_of(key, self().seed()));
+  }
+
+  /// Many keys, on the default engine.
+  void insert(const key_batch& keys, const bulk_options& options = {}) {
+    require_keys(self().hashing(), keys.kind());
+    self().add(keys, options);
+  }
+  template <key_range Keys>
+  void insert(const Keys& keys, const bulk_options& options = {}) {
+    for_each_batch(keys, [&](const key_batch& batch, std::size_t) { insert(batch, options); });
+  }
+
+  /// Tells for each key, in order, whether it was absent, and inserts it: bit i of `bitmap` (null:
+  /// count only) is set for new keys. Returns how many were new.
+  std::uint64_t insert_new(const key_batch& keys, std::uint8_t* bitmap,
+                           const bulk_options& options = {}) {
+    require_keys(self().hashing(), keys.kind());
+    return self().add_new(keys, bitmap, options);
+  }
+  template <key_range Keys>
+  std::uint64_t insert_new(const Keys& keys, std::span<std::uint8_t> bitmap,
+                           const bulk_options& options = {}) {
+    require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
+    std::uint64_t fresh = 0;
+    for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+      fresh += insert_new(batch, bitmap.data() + first / 8, options);
+    });
+    return fresh;
+  }
+
+ private:
+  [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+};
+
+}  // namespace octobloom::detail

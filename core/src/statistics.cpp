@@ -1,42 +1,11 @@
 #include <octobloom/statistics.h>
 
-#include <array>
 #include <bit>
 #include <cmath>
 
+#include <octobloom/detail/block_fpr.h>
+
 namespace octobloom {
-
-namespace {
-
-using words_probabilities = std::array<double, rot8::words_per_block>;
-
-double power(double base, std::uint32_t exponent) noexcept {
-  double result = 1;
-  for (; exponent > 0; --exponent) result *= base;
-  return result;
-}
-
-/// The chance that a random pattern lies in a block whose word w has the share p[w] of its bits
-/// set.
-double block_fpr(const words_probabilities& p, std::uint32_t k) noexcept {
-  const std::uint32_t rounds = k / rot8::words_per_block;
-  const std::uint32_t rest = k % rot8::words_per_block;
-  double full = 1;
-  if (rounds > 0) {
-    for (const double share : p) full *= share;
-    full = power(full, rounds);
-  }
-  if (rest == 0 || full == 0) return full;
-  double partial = 0;
-  for (std::uint32_t start = 0; start < rot8::words_per_block; ++start) {
-    double window = 1;
-    for (std::uint32_t i = 0; i < rest; ++i) window *= p[(start + i) % rot8::words_per_block];
-    partial += window;
-  }
-  return full * partial / rot8::words_per_block;
-}
-
-}  // namespace
 
 std::uint64_t popcount_of(const const_filter_view& view) noexcept {
   std::uint64_t bits = 0;
@@ -51,7 +20,7 @@ std::optional<double> estimate_keys(std::uint64_t bits_set, const filter_shape& 
   if (static_cast<double>(bits_set) >= bits) return std::nullopt;
   const std::uint32_t rounds = shape.k / rot8::words_per_block;
   const std::uint32_t rest = shape.k % rot8::words_per_block;
-  const double missed = power(63.0 / 64.0, rounds) * (1.0 - rest / 512.0);
+  const double missed = detail::power(63.0 / 64.0, rounds) * (1.0 - rest / 512.0);
   return -static_cast<double>(shape.blocks) * std::log1p(-static_cast<double>(bits_set) / bits) /
          (1.0 - missed);
 }
@@ -61,13 +30,13 @@ filter_statistics statistics_of(const const_filter_view& view) noexcept {
   double fpr_sum = 0;
   const std::uint64_t* word = view.words();
   for (std::uint32_t b = 0; b < view.blocks(); ++b) {
-    words_probabilities share;
-    for (double& s : share) {
+    detail::word_fills fills;
+    for (double& fill : fills.share) {
       const auto set = static_cast<std::uint64_t>(std::popcount(*word++));
       bits += set;
-      s = static_cast<double>(set) / 64.0;
+      fill = static_cast<double>(set) / 64.0;
     }
-    fpr_sum += block_fpr(share, view.k());
+    fpr_sum += detail::block_fpr(fills, view.k());
   }
   return {static_cast<double>(bits) / (8.0 * static_cast<double>(view.shape().bytes())),
           estimate_keys(bits, view.shape()), fpr_sum / view.blocks()};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -167,7 +166,7 @@ concept float_key =
 /// The 64-bit value that is hashed for an integer key: two's complement, widened. int32_t{5} and
 /// uint64_t{5} are one key; -1 is 2^64 - 1.
 template <integer_key T>
-constexpr std::uint64_t widen(T key) noexcept {
+OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t widen(T key) noexcept {
   if constexpr (std::is_signed_v<T>) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(key));
   } else {
@@ -178,17 +177,17 @@ constexpr std::uint64_t widen(T key) noexcept {
 /// The 64-bit value that is hashed for a floating-point key: its binary64 pattern, with one zero
 /// and one NaN.
 template <float_key T>
-constexpr std::uint64_t widen(T key) noexcept {
+OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t widen(T key) noexcept {
   const double d = static_cast<double>(key);
   if (d != d) return 0x7FF8000000000000u;
-  return std::bit_cast<std::uint64_t>(d + 0.0);
+  return __builtin_bit_cast(std::uint64_t, d + 0.0);  // std::bit_cast is for the host only
 }
 
 template <class T>
 concept numeric_key = integer_key<T> || float_key<T>;
 
 template <numeric_key T>
-constexpr std::uint64_t key_hash(T key, std::uint64_t seed = 0) noexcept {
+OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t key_hash(T key, std::uint64_t seed = 0) noexcept {
   return hash_integer(widen(key), seed);
 }
 

@@ -36,14 +36,26 @@ OCTOBLOOM_HOST_DEVICE constexpr std::uint32_t pattern_source(std::uint64_t h) no
   return static_cast<std::uint32_t>(h);
 }
 
+/// The bit, 0 to 63, that the multiplier `salt` chooses in its word.
+OCTOBLOOM_HOST_DEVICE constexpr unsigned salted_bit(std::uint32_t x, std::uint32_t salt) noexcept {
+  return (x * salt) >> 26;
+}
+
 /// The bit, 0 to 63, that salt `i` chooses in its word.
 OCTOBLOOM_HOST_DEVICE constexpr unsigned bit_index(std::uint32_t x, unsigned i) noexcept {
-  return (x * salt(i)) >> 26;
+  return salted_bit(x, salt(i));
 }
 
 /// The first word, 0 to 7, of a partial round.
 OCTOBLOOM_HOST_DEVICE constexpr unsigned partial_start(std::uint32_t x) noexcept {
   return (x * start_multiplier) >> 29;
+}
+
+/// Whether word `w` gets a bit in the partial round of `rest` words, 0 <= rest <= 8 (all of them
+/// for 8).
+OCTOBLOOM_HOST_DEVICE constexpr bool in_partial_round(std::uint32_t x, unsigned rest,
+                                                      unsigned w) noexcept {
+  return ((w - partial_start(x)) & 7u) < rest;
 }
 
 /// Word `w` of the pattern of `x` with `k` bits, 1 <= k <= 24: one bit from each full round, and
@@ -57,7 +69,7 @@ OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t pattern_word(std::uint32_t x, unsi
   for (unsigned t = 0; t < rounds; ++t) {
     word |= std::uint64_t{1} << bit_index(x, words_per_block * t + w);
   }
-  if (rest > 0 && ((w - partial_start(x)) & 7u) < rest) {
+  if (rest > 0 && in_partial_round(x, rest, w)) {
     word |= std::uint64_t{1} << bit_index(x, words_per_block * rounds + w);
   }
   return word;

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <octobloom/engine.h>
+
+/// The engine for the CPU's vector units. Bits and answers are the reference's; docs/simd.md tells
+/// how they come about faster.
+namespace octobloom {
+
+/// Chooses, once, the best instruction set of this processor, or the one that the environment's
+/// OCTOBLOOM_TARGET names. When that one is not there, why_unavailable() says so, and the bulk
+/// operations throw error{engine_unavailable}.
+[[nodiscard]] const engine& simd_engine() noexcept;
+
+/// The instruction sets ("targets", by Highway's names: AVX3, AVX2, SSE4, SSSE3, NEON, SVE, SCALAR,
+/// EMU128 …) that are compiled in and that this processor has, best first. Never empty.
+[[nodiscard]] std::vector<std::string> simd_targets();
+
+/// The target whose code ran in the last bulk operation that this thread called; empty before the
+/// first one.
+[[nodiscard]] std::string_view simd_last_target() noexcept;
+
+/// When the engine leaves its plain path. These numbers decide speed, never bits or answers.
+struct simd_tuning {
+  /// Filters of this many bytes and more are built and probed part by part, when enough keys come
+  /// in one call.
+  std::uint64_t partition_from_bytes;
+  /// Bytes of filter in one part: what fits a core's own cache.
+  std::uint64_t part_bytes;
+  /// Keys that are partitioned at a time, at most: this bounds the extra memory.
+  std::size_t chunk_keys;
+  /// Fewer keys than this a thread are not worth a thread.
+  std::size_t keys_per_thread;
+
+  /// What fits this machine's caches.
+  [[nodiscard]] static simd_tuning of_this_machine() noexcept;
+};
+
+/// Forces a target or a tuning while it lives, for the whole process: for tests and measurements.
+/// Overrides nest like scopes; make and destroy them while no bulk operation runs.
+class simd_override {
+ public:
+  /// Throws error{engine_unavailable}, naming what there is, for a target that is not compiled in
+  /// or that this processor lacks.
+  explicit simd_override(std::string_view target);
+  explicit simd_override(const simd_tuning& tuning) noexcept;
+  ~simd_override();
+  simd_override(const simd_override&) = delete;
+  simd_override& operator=(const simd_override&) = delete;
+
+ private:
+  const void* previous_;
+  simd_tuning tuning_{};
+  bool of_target_;
+};
+
+}  // namespace octobloom

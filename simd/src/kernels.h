@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <octobloom/filter_view.h>
+#include <octobloom/keys.h>
+
+namespace octobloom::simd {
+
+/// The code of one target: bulk operations on one core, straight on the filter. Answers as in
+/// `engine`.
+struct kernels {
+  const char* target;
+  void (*hash)(const key_batch&, std::uint64_t seed, std::uint64_t* hashes);
+  void (*insert)(const filter_view&, const key_batch&);
+  std::uint64_t (*may_contain)(const const_filter_view&, const key_batch&, std::uint8_t* bitmap);
+  std::uint64_t (*insert_new)(const filter_view&, const key_batch&, std::uint8_t* bitmap);
+};
+
+/// What is compiled in and supported here, best first.
+[[nodiscard]] const std::vector<const kernels*>& available_kernels();
+
+}  // namespace octobloom::simd

@@ -1,0 +1,100 @@
+#include <octobloom/simd_engine.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include <octobloom/error.h>
+
+#include "kernels.h"
+#include "team.h"
+#include "tuning.h"
+
+namespace octobloom {
+
+namespace simd {
+
+namespace {
+
+thread_local const char* last_target = "";
+
+const kernels& use_kernels() {
+  const kernels& chosen = current_kernels();
+  last_target = chosen.target;
+  return chosen;
+}
+
+/// Slices end where a byte of the bitmap ends.
+constexpr std::size_t slice_keys = std::size_t{1} << 16;
+
+unsigned useful_threads(std::size_t keys, const bulk_options& options) noexcept {
+  const std::size_t limit = std::max<std::size_t>(1, keys / current_tuning().keys_per_thread);
+  return static_cast<unsigned>(std::min<std::size_t>(thread_count(options.threads), limit));
+}
+
+/// Calls work(first, count) for consecutive slices of `keys` keys.
+template <class Work>
+void for_each_slice(std::size_t keys, const bulk_options& options, const Work& work) {
+  const unsigned threads = useful_threads(keys, options);
+  if (threads == 1) {
+    work(std::size_t{0}, keys);
+    return;
+  }
+  const std::size_t slices = (keys + slice_keys - 1) / slice_keys;
+  run_tasks(threads, slices, [&](std::size_t slice) {
+    const std::size_t first = slice * slice_keys;
+    work(first, std::min(slice_keys, keys - first));
+  });
+}
+
+std::string why_unavailable() {
+  try {
+    (void)current_kernels();
+    return {};
+  } catch (const error& reason) {
+    return reason.what();
+  }
+}
+
+void insert(const filter_view& view, const key_batch& keys, const bulk_options&) {
+  use_kernels().insert(view, keys);
+}
+
+std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
+                          std::uint8_t* bitmap, const bulk_options& options) {
+  const kernels& code = use_kernels();
+  std::atomic<std::uint64_t> found{0};
+  for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
+    found += code.may_contain(view, keys.slice(first, count),
+                              bitmap == nullptr ? nullptr : bitmap + first / 8);
+  });
+  return found;
+}
+
+std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap,
+                         const bulk_options&) {
+  return use_kernels().insert_new(view, keys, bitmap);
+}
+
+void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
+          const bulk_options& options) {
+  const kernels& code = use_kernels();
+  for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
+    code.hash(keys.slice(first, count), seed, hashes + first);
+  });
+}
+
+}  // namespace
+
+}  // namespace simd
+
+const engine& simd_engine() noexcept {
+  static constexpr engine simd{
+      "simd", simd::why_unavailable, simd::insert, simd::may_contain, simd::insert_new, simd::hash};
+  return simd;
+}
+
+std::string_view simd_last_target() noexcept {
+  return simd::last_target;
+}
+
+}  // namespace octobloom

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "kernels.h"
+
+#include <octobloom/simd_engine.h>
+
+namespace octobloom::simd {
+
+/// The kernels in force: an override's, the environment's, or the best. Throws
+/// error{engine_unavailable} when a forced target is not there.
+[[nodiscard]] const kernels& current_kernels();
+
+/// The tuning in force.
+[[nodiscard]] const simd_tuning& current_tuning() noexcept;
+
+}  // namespace octobloom::simd

@@ -22,7 +22,6 @@ namespace octobloom {
 namespace {
 
 constexpr std::array<char, 8> magic{'O', 'C', 'T', 'O', 'B', 'L', 'M', '\n'};
-constexpr std::uint64_t version = 1;
 constexpr std::uint64_t layout_rot8 = 1;
 
 // Offsets of docs/format.md.
@@ -100,7 +99,7 @@ std::string_view to_string(filter_kind kind) noexcept {
 std::array<std::byte, file_header_bytes> encode_header(const file_header& header) {
   std::array<std::byte, file_header_bytes> bytes{};
   std::memcpy(bytes.data(), magic.data(), magic.size());
-  store(bytes, at_version, 2, version);
+  store(bytes, at_version, 2, file_version);
   store(bytes, at_kind, 1, static_cast<std::uint64_t>(header.kind));
   store(bytes, at_hash, 1, static_cast<std::uint64_t>(header.shape.hashing));
   store(bytes, at_layout, 1, layout_rot8);
@@ -127,7 +126,7 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
     bad_file(path, "does not start with OCTOBLM: not a filter file");
   }
-  if (const auto found = fetch(bytes, at_version, 2); found != version) {
+  if (const auto found = fetch(bytes, at_version, 2); found != file_version) {
     bad_file(path, "is of format version " + std::to_string(found) +
                        "; this program reads version 1: use a newer octobloom");
   }

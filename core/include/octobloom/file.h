@@ -20,6 +20,7 @@ enum class filter_kind : std::uint8_t { plain = 0 };
 [[nodiscard]] std::string_view to_string(filter_kind kind) noexcept;
 
 inline constexpr std::size_t file_header_bytes = 128;
+inline constexpr std::uint64_t file_version = 1;
 
 /// The header's fields, in file order, less those that are constant.
 struct file_header {
@@ -94,6 +95,9 @@ class atomic_file {
   ~atomic_file();
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  /// The temporary file's name, for those who tidy up when a signal ends the process; empty when
+  /// the target is written directly.
+  [[nodiscard]] const std::string& temporary() const noexcept { return temporary_; }
   /// Writes all of `bytes`. Throws error{io}, naming the file.
   void write(std::span<const std::byte> bytes) const;
   /// Throws error{io}; the target is then as it was.

@@ -1,0 +1,74 @@
+#include "known_lines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <octobloom/plan.h>
+#include <octobloom/statistics.h>
+
+#include "filters.h"
+
+namespace octobloom::cli {
+
+namespace {
+
+/// A filter that has no plan counts as full where the verdict on such filters is "over-full".
+constexpr double fullest_unplanned = 0.9;
+
+std::uint64_t capacity_of(const filter& f) {
+  if (f.planned_keys() > 0) return f.planned_keys();
+  const double bits = fullest_unplanned * 8 * static_cast<double>(f.bytes());
+  const auto keys = estimate_keys(static_cast<std::uint64_t>(bits), f.view().shape());
+  return static_cast<std::uint64_t>(keys.value_or(0));
+}
+
+class filter_of_lines : public known_lines {
+ public:
+  explicit filter_of_lines(filter start)
+      : filter_(std::move(start)),
+        capacity_(capacity_of(filter_)),
+        at_start_(filter_.inserted_keys() == 0
+                      ? 0
+                      : distinct_keys(filter_.statistics(), filter_.inserted_keys())) {}
+
+  std::uint64_t insert_new(const engine& e, const key_batch& hashes,
+                           std::uint8_t* marks) override {
+    const std::uint64_t fresh = e.insert_new(filter_.view(), hashes, marks, {});
+    filter_.count_inserted(fresh);
+    told_new_ += fresh;
+    return fresh;
+  }
+
+  [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.seed(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return filter_.bytes(); }
+  [[nodiscard]] std::uint64_t capacity() const noexcept override { return capacity_; }
+  [[nodiscard]] std::uint64_t held() const noexcept override {
+    return told_new_ + static_cast<std::uint64_t>(at_start_);
+  }
+
+  [[nodiscard]] knowledge assess(std::uint64_t repeats) const override {
+    const filter_statistics now = filter_.statistics();
+    // With every bit set, all that is known is that no more than the repeats can be lost.
+    const double lost =
+        now.estimated_keys
+            ? expected_lost(at_start_, *now.estimated_keys, filter_.blocks(), filter_.k())
+            : static_cast<double>(repeats);
+    return {now.current_fpr, lost};
+  }
+
+  void save(const std::string& path) const override { filter_.save(path); }
+
+ private:
+  filter filter_;
+  std::uint64_t capacity_;
+  double at_start_;  // distinct keys of earlier runs
+  std::uint64_t told_new_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<known_lines> remember_in(filter start) {
+  return std::make_unique<filter_of_lines>(std::move(start));
+}
+
+}  // namespace octobloom::cli

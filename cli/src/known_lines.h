@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <octobloom/engine.h>
+#include <octobloom/filter.h>
+
+/// What `dedup` remembers lines in.
+namespace octobloom::cli {
+
+/// How well the memory of lines has served so far.
+struct knowledge {
+  double expected_fpr = 0;   ///< the rate now
+  double expected_lost = 0;  ///< new lines of this run that were taken for repeats
+};
+
+/// A memory of lines. Not thread safe.
+class known_lines {
+ public:
+  known_lines() = default;
+  known_lines(const known_lines&) = delete;
+  known_lines& operator=(const known_lines&) = delete;
+  virtual ~known_lines() = default;
+
+  /// Marks the new ones among the hashes, in order, and remembers all. Returns how many were new.
+  virtual std::uint64_t insert_new(const engine& e, const key_batch& hashes,
+                                   std::uint8_t* marks) = 0;
+
+  [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
+  /// The distinct lines it was made for, those of earlier runs included.
+  [[nodiscard]] virtual std::uint64_t capacity() const noexcept = 0;
+  /// Lines of earlier runs and lines told new in this one.
+  [[nodiscard]] virtual std::uint64_t held() const noexcept = 0;
+  /// Reads all of the memory. `repeats` is how many lines were taken for repeats in this run.
+  [[nodiscard]] virtual knowledge assess(std::uint64_t repeats) const = 0;
+  virtual void save(const std::string& path) const = 0;
+};
+
+/// A filter of one size.
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start);
+
+}  // namespace octobloom::cli

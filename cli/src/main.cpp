@@ -1,0 +1,40 @@
+#include <csignal>
+#include <exception>
+#include <new>
+
+#include <octobloom/error.h>
+
+#include "command_line.h"
+#include "options.h"
+#include "output.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace {
+
+/// Ends the way a program does that has never heard of broken pipes, now that all is tidied up.
+int end_as_closed_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  return 128 + SIGPIPE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace octobloom::cli;
+  std::signal(SIGPIPE, SIG_IGN);
+  command_line line;
+  try {
+    return line.run(argc, argv);
+  } catch (const closed_pipe&) {
+    return end_as_closed_pipe();
+  } catch (const usage_error& problem) {
+    report_error(line.place() + problem.what() + "\nTry '" + line.help_command() + "'.");
+  } catch (const std::bad_alloc&) {
+    report_error(line.place() + "out of memory");
+  } catch (const std::exception& problem) {
+    report_error(line.place() + problem.what());
+  }
+  return exit_error;
+}

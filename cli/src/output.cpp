@@ -1,0 +1,50 @@
+#include "output.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <octobloom/error.h>
+
+namespace octobloom::cli {
+
+namespace {
+
+constexpr std::size_t largest_write = std::size_t{1} << 30;
+
+void wait_until_writable(int descriptor) {
+  pollfd waiting{descriptor, POLLOUT, 0};
+  poll(&waiting, 1, -1);
+}
+
+}  // namespace
+
+output::output() : descriptor_(STDOUT_FILENO), name_("standard output") {}
+
+output::output(const atomic_file& file, std::string name)
+    : descriptor_(file.descriptor()), name_(std::move(name)) {}
+
+void output::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t put =
+        ::write(descriptor_, bytes.data(), std::min(bytes.size(), largest_write));
+    if (put >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(put));
+    } else if (errno == EPIPE) {
+      throw closed_pipe{};
+    } else if (errno == EAGAIN) {
+      wait_until_writable(descriptor_);
+    } else if (errno != EINTR) {
+      throw error(error_code::io, name_ + ": cannot be written: " + std::strerror(errno));
+    }
+  }
+}
+
+void print(std::string_view text) {
+  output().write(text);
+}
+
+}  // namespace octobloom::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <octobloom/file.h>
+
+namespace octobloom::cli {
+
+/// Whoever reads our output has gone: the command ends without a word.
+struct closed_pipe {};
+
+/// Where data goes. Writes at once, without a buffer of its own.
+class output {
+ public:
+  /// Standard output.
+  output();
+  /// Writes to `file`, which outlives this.
+  output(const atomic_file& file, std::string name);
+
+  /// Throws closed_pipe, or error{io} that names the file.
+  void write(std::string_view bytes) const;
+
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+  std::string name_;
+};
+
+/// Text to standard output.
+void print(std::string_view text);
+
+}  // namespace octobloom::cli

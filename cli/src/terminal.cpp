@@ -1,0 +1,84 @@
+#include "terminal.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "numbers.h"
+
+namespace octobloom::cli {
+
+namespace {
+
+constexpr auto first_shown_after = std::chrono::milliseconds(500);
+constexpr auto shown_every = std::chrono::milliseconds(200);
+
+std::string coloured(const char* colour, const char* text) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (!stderr_is_terminal() || (no_color != nullptr && *no_color != '\0')) return text;
+  return std::string("\033[") + colour + "m" + text + "\033[0m";
+}
+
+void write_line(const std::string& text) {
+  std::fputs((text + "\n").c_str(), stderr);
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  if (whole < 60) return std::to_string(whole) + " s";
+  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+}
+
+}  // namespace
+
+bool stderr_is_terminal() noexcept {
+  return isatty(STDERR_FILENO) == 1;
+}
+
+void warn(const std::string& message) {
+  write_line("octobloom: " + coloured("1;33", "warning:") + " " + message);
+}
+
+void report_error(const std::string& message) {
+  write_line(coloured("1;31", "octobloom:") + " " + message);
+}
+
+void note(const std::string& message) {
+  write_line(message);
+}
+
+progress::progress(bool wanted, std::uint64_t total_bytes)
+    : shown_(wanted && stderr_is_terminal() && isatty(STDOUT_FILENO) != 1),
+      total_(total_bytes),
+      start_(clock::now()),
+      next_(start_ + first_shown_after) {}
+
+progress::~progress() {
+  clear();
+}
+
+void progress::update(std::uint64_t bytes) {
+  if (!shown_) return;
+  const auto now = clock::now();
+  if (now < next_) return;
+  next_ = now + shown_every;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = static_cast<double>(bytes) / seconds;
+  std::string line = size_text(bytes);
+  if (total_ > bytes) line += " of " + size_text(total_);
+  line += ", " + fixed(rate / 1e6, 0) + " MB/s";
+  if (total_ > bytes && rate > 0) {
+    line += ", " + duration_text(static_cast<double>(total_ - bytes) / rate) + " left";
+  }
+  std::fputs(("\r" + line + "\033[K").c_str(), stderr);
+  visible_ = true;
+}
+
+void progress::clear() {
+  if (visible_) std::fputs("\r\033[K", stderr);
+  visible_ = false;
+}
+
+}  // namespace octobloom::cli

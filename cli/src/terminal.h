@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+/// What goes to stderr, and when.
+namespace octobloom::cli {
+
+[[nodiscard]] bool stderr_is_terminal() noexcept;
+
+/// "octobloom: warning: ...", also under -q. Colour only on a terminal and without NO_COLOR.
+void warn(const std::string& message);
+
+/// "octobloom: ...": why the command ends with status 2.
+void report_error(const std::string& message);
+
+/// A line for people.
+void note(const std::string& message);
+
+/// One line that shows how far the work is, rewritten in place. Silent unless stderr is a terminal
+/// and stdout is not. Not thread safe.
+class progress {
+ public:
+  explicit progress(bool wanted, std::uint64_t total_bytes);  ///< 0: the total is unknown
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+  ~progress();
+
+  void update(std::uint64_t bytes);
+  /// Takes the line away, so that something else can be written.
+  void clear();
+
+ private:
+  using clock = std::chrono::steady_clock;
+  bool shown_;
+  bool visible_ = false;
+  std::uint64_t total_;
+  clock::time_point start_;
+  clock::time_point next_;
+};
+
+}  // namespace octobloom::cli

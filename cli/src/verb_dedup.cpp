@@ -1,0 +1,254 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <octobloom/error.h>
+#include <octobloom/file.h>
+#include <octobloom/filter.h>
+#include <octobloom/plan.h>
+
+#include "dedup_sizing.h"
+#include "filters.h"
+#include "known_lines.h"
+#include "line_pipeline.h"
+#include "numbers.h"
+#include "options.h"
+#include "output.h"
+#include "process.h"
+#include "reader.h"
+#include "terminal.h"
+#include "verbs.h"
+
+namespace octobloom::cli {
+
+namespace {
+
+struct dedup_options {
+  common_options common;
+  line_options lines;
+  sizing_request sizing;
+  std::optional<std::uint64_t> seed;
+  std::string filter;
+  std::string save;
+  std::string output = "-";
+  std::string report;
+  std::string on_full = "warn";
+  bool summary = false;
+  bool verify_body = true;
+};
+
+/// What came of it.
+struct dedup_result {
+  line_totals totals;
+  std::uint64_t lines_out = 0;
+  knowledge known;
+  double seconds = 0;
+
+  [[nodiscard]] std::uint64_t repeats() const noexcept { return totals.lines - lines_out; }
+};
+
+/// Tells old lines from new ones, and says so when there are more new ones than planned.
+class deduplicator {
+ public:
+  deduplicator(known_lines& known, const engine& e, bool full_is_error)
+      : known_(known),
+        engine_(e),
+        full_is_error_(full_is_error),
+        warn_beyond_(known.capacity()) {}
+
+  void judge(text_chunk& chunk) {
+    lines_out_ += known_.insert_new(engine_, chunk.hashes(), chunk.marks());
+    lines_ += chunk.lines();
+    if (known_.held() > warn_beyond_) speak_up();
+  }
+
+  [[nodiscard]] std::uint64_t lines_out() const noexcept { return lines_out_; }
+
+  /// The last word when there were too many.
+  void conclude(const knowledge& at_end) const {
+    if (known_.held() > known_.capacity()) warn(judgement(at_end));
+  }
+
+ private:
+  [[nodiscard]] std::string judgement(const knowledge& now) const {
+    return "the filter is planned for " + grouped(known_.capacity()) +
+           " distinct lines and holds at least " + grouped(known_.held()) + ": about " +
+           grouped(now.expected_lost) + " of the " + grouped(lines_) +
+           " lines so far are lost, taken for repeats that they are not, and " +
+           rate_text(100 * now.expected_fpr) +
+           " % of the new ones to come will be. Give -n the number of distinct lines";
+  }
+
+  void speak_up() {
+    const std::string text = judgement(known_.assess(lines_ - lines_out_));
+    if (full_is_error_) throw error(error_code::full, text + " (--on-full error)");
+    warn(text);
+    warn_beyond_ = 2 * known_.held();
+  }
+
+  known_lines& known_;
+  const engine& engine_;
+  bool full_is_error_;
+  std::uint64_t warn_beyond_;
+  std::uint64_t lines_ = 0;
+  std::uint64_t lines_out_ = 0;
+};
+
+void check_usage(const dedup_options& options) {
+  if (!options.filter.empty() &&
+      (options.sizing.keys || options.sizing.rate || options.sizing.memory)) {
+    throw usage_error("--filter brings its own size: -n, -p and -m do not go with it");
+  }
+  if (options.on_full == "grow") {
+    throw error(error_code::invalid_argument,
+                "--on-full grow: the growing filter is not part of this version; use warn or error, "
+                "and give -n the number of distinct lines");
+  }
+}
+
+/// A shell's `>>` onto an input would feed the command with its own output, without end.
+void require_other_output(const line_options& lines, const output& out) {
+  struct stat target {};
+  if (fstat(out.descriptor(), &target) != 0 || !S_ISREG(target.st_mode)) return;
+  for (const std::string& input : lines.inputs) {
+    struct stat source {};
+    const int result =
+        input == "-" ? fstat(STDIN_FILENO, &source) : ::stat(input.c_str(), &source);
+    if (result == 0 && source.st_dev == target.st_dev && source.st_ino == target.st_ino) {
+      throw error(error_code::io,
+                  input + ": is input and output at once; write with -o, which replaces it at the end");
+    }
+  }
+}
+
+std::unique_ptr<known_lines> start(const dedup_options& options) {
+  if (options.filter.empty()) {
+    return remember_in(filter(size_for(options.sizing, options.lines),
+                              {.seed = options.seed.value_or(0)}));
+  }
+  filter yesterday = filter::load(options.filter, {.verify_body = options.verify_body});
+  require_lines(yesterday, options.filter);
+  require_seed(options.seed, yesterday.seed(), options.filter);
+  return remember_in(std::move(yesterday));
+}
+
+void write_report(const std::string& path, const dedup_result& result, const known_lines& known,
+                  const engine& e) {
+  const nlohmann::ordered_json report{{"lines_in", result.totals.lines},
+                                      {"lines_out", result.lines_out},
+                                      {"duplicates", result.repeats()},
+                                      {"expected_fpr", result.known.expected_fpr},
+                                      {"expected_lost", result.known.expected_lost},
+                                      {"seconds", result.seconds},
+                                      {"filter_bytes", known.bytes()},
+                                      {"peak_bytes", peak_memory()},
+                                      {"engine", e.name}};
+  atomic_file file(path);
+  const std::string text = report.dump(2) + "\n";
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+std::string summarize(const dedup_result& result, const known_lines& known, const engine& e) {
+  const double megabytes = static_cast<double>(result.totals.bytes) / 1e6;
+  return grouped(result.totals.lines) + " lines in, " + grouped(result.lines_out) + " out, " +
+         grouped(result.repeats()) + " repeats; " +
+         (result.known.expected_lost < 0.5 ? "expected lost " + rate_text(result.known.expected_lost)
+                                           : "expected lost " + grouped(result.known.expected_lost)) +
+         "\nfilter " + size_text(known.bytes()) + " at rate " +
+         rate_text(result.known.expected_fpr) + ", peak memory " + size_text(peak_memory()) + ", " +
+         fixed(result.seconds, 2) + " s, " + fixed(megabytes / result.seconds, 0) + " MB/s, engine " +
+         e.name;
+}
+
+int run(dedup_options& options) {
+  using clock = std::chrono::steady_clock;
+  const clock::time_point began = clock::now();
+  options.lines.settle();
+  check_usage(options);
+  const engine& e = options.common.chosen_engine();
+  require_readable(options.lines.inputs);
+
+  std::optional<file_lock> lock;
+  if (!options.filter.empty() && options.filter == options.save) lock.emplace(options.filter);
+  const std::unique_ptr<known_lines> known = start(options);
+
+  std::optional<atomic_file> file;
+  std::optional<output> out;
+  std::optional<removal_on_signal> removal;
+  if (options.output == "-") {
+    out.emplace();
+    require_other_output(options.lines, *out);
+  } else {
+    file.emplace(options.output);
+    removal.emplace(file->temporary());
+    out.emplace(*file, options.output);
+  }
+
+  deduplicator judge(*known, e, options.on_full == "error");
+  dedup_result result;
+  result.totals = run_lines({.lines = options.lines,
+                             .engine = e,
+                             .seed = known->seed(),
+                             .threads = options.common.thread_count(),
+                             .show_progress = !options.common.quiet,
+                             .judge = [&](text_chunk& chunk) { judge.judge(chunk); },
+                             .out = &*out});
+  if (file) file->commit();
+  if (!options.save.empty()) known->save(options.save);
+
+  result.lines_out = judge.lines_out();
+  result.known = known->assess(result.repeats());
+  result.seconds = std::chrono::duration<double>(clock::now() - began).count();
+  judge.conclude(result.known);
+  if (!options.report.empty()) write_report(options.report, result, *known, e);
+  if (options.summary || (!options.common.quiet && stderr_is_terminal())) {
+    note(summarize(result, *known, e));
+  }
+  return exit_done;
+}
+
+std::function<int()> declare(option_list& list) {
+  auto options = std::make_shared<dedup_options>();
+  list.lines(options->lines);
+  list.count("-n,--keys", options->sizing.keys,
+             "distinct lines to plan for; default: an estimate from the files' lengths", 1);
+  list.rate("-p,--fpr", options->sizing.rate,
+            "share of new lines that may be lost, at -n lines; default 1e-6");
+  list.size("-m,--memory", options->sizing.memory,
+            "the most memory for the filter: takes the best rate that fits");
+  list.file("--filter", options->filter, "start from a saved filter: its lines are known already");
+  list.file("--save", options->save, "save the filter at the end, for the next run's --filter");
+  list.file("-o,--output", options->output,
+            "write here instead of standard output, all or nothing; may be an input");
+  list.file("--report", options->report, "write the figures of the run here, as JSON");
+  list.choice("--on-full", options->on_full, {"warn", "error", "grow"},
+              "what to do when there are more distinct lines than planned; default warn");
+  list.flag("--summary", options->summary,
+            "the figures of the run on standard error, also when that is no terminal");
+  list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
+  list.no_verify(options->verify_body);
+  list.common(options->common);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const verb dedup_verb;
+const verb dedup_verb{
+    "dedup", "prints first occurrences, in order",
+    "octobloom dedup events.log -o unique.log # sizes itself by the file's length\n"
+    "zcat events.gz | octobloom dedup -n 10M # a pipe has no length: say how many\n"
+    "octobloom dedup --save seen.octobloom -n 50M monday.log -o monday.new # remembers Monday's "
+    "lines\n"
+    "octobloom dedup --filter seen.octobloom --save seen.octobloom tuesday.log # prints what is new "
+    "on Tuesday",
+    declare};
+
+}  // namespace octobloom::cli

@@ -1,0 +1,63 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <octobloom/error.h>
+#include <octobloom/filter.h>
+#include <octobloom/mapped_filter.h>
+
+#include "filters.h"
+#include "options.h"
+#include "verbs.h"
+
+namespace octobloom::cli {
+
+namespace {
+
+struct merge_options {
+  common_options common;
+  std::string output;
+  std::vector<std::string> filters;
+  bool verify_body = true;
+};
+
+int run(const merge_options& options) {
+  const load_options loading{.verify_body = options.verify_body};
+  const std::string& first = options.filters.front();
+  filter target = filter::load(first, loading);
+  for (std::size_t i = 1; i < options.filters.size(); ++i) {
+    const std::string& path = options.filters[i];
+    try {
+      target.merge(mapped_filter(path, loading));
+    } catch (const error& problem) {
+      if (problem.code() != error_code::mismatch) throw;
+      throw error(error_code::mismatch, first + " and " + path + ": " + problem.what());
+    }
+  }
+  target.save(options.output);
+  warn_if_full(target, options.output);
+  return exit_done;
+}
+
+std::function<int()> declare(option_list& list) {
+  auto options = std::make_shared<merge_options>();
+  list.file("-o,--output", options->output,
+            "the filter file that holds what any of them holds; may be one of them")
+      .required();
+  list.files("FILTER", options->filters,
+             "filter files of one size, k and seed; the plan of the first one is kept")
+      .required();
+  list.no_verify(options->verify_body);
+  list.common(options->common);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const verb merge_verb;
+const verb merge_verb{
+    "merge", "makes one filter of several",
+    "octobloom merge -o week.octobloom monday.octobloom tuesday.octobloom # both days in one",
+    declare};
+
+}  // namespace octobloom::cli

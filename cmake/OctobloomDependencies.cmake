@@ -6,7 +6,7 @@ set(OCTOBLOOM_VERSION_hwy           1.0.3...<2)
 set(OCTOBLOOM_VERSION_GTest         1.12...<2)
 set(OCTOBLOOM_VERSION_benchmark     1.7...<2)
 set(OCTOBLOOM_VERSION_CLI11         2.1...<3)
-set(OCTOBLOOM_VERSION_nlohmann_json 3.11...<4)
+set(OCTOBLOOM_VERSION_nlohmann_json 3.11)
 set(OCTOBLOOM_VERSION_Python        3.9...<4)
 set(OCTOBLOOM_VERSION_CUDAToolkit   12.0)
 

@@ -21,7 +21,7 @@ test    libgmock-dev         GoogleMock
 test    libxxhash-dev        xxHash, an oracle for our hash in tests
 bench   libbenchmark-dev     Google Benchmark
 speed   ccache               repeated builds in seconds
-format  clang-format-14      the format of the sources
+format  clang-format-16      the format of the sources
 format  clang-tidy-16        static checks
 clang   clang-16             the other compiler
 python  python3-dev          headers of the Python package

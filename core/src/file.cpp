@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::array<char, 8> magic{'O', 'C', 'T', 'O', 'B', 'L', 'M', '\n'};
 constexpr std::uint64_t layout_rot8 = 1;
+constexpr std::uint64_t layout_cuckoo = 2;
 
 // Offsets of docs/format.md.
 constexpr std::size_t at_version = 8;
@@ -86,14 +87,36 @@ void close_quietly(int& descriptor) noexcept {
   if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
 }
 
+/// What a kind asks of its header.
+struct kind_rules {
+  std::string_view name;
+  std::uint64_t layout;
+  std::uint64_t min_k;
+  std::uint64_t max_k;
+  std::uint64_t bytes_per_block;  // of the body; 0: a table in the body says its size
+};
+
+constexpr std::array<kind_rules, 5> kinds{{
+    {"plain", layout_rot8, 1, rot8::max_k, 64},
+    {"growing", layout_rot8, 1, rot8::max_k, 0},
+    {"counting", layout_rot8, 1, rot8::max_k, 64 + 256},
+    {"cuckoo", layout_cuckoo, 8, 32, 64},
+    {"windowed", layout_rot8, 1, rot8::max_k, 0},
+}};
+
+const kind_rules& rules_of(filter_kind kind) noexcept {
+  return kinds[static_cast<std::size_t>(kind)];
+}
+
+std::string range_text(std::uint64_t first, std::uint64_t last) {
+  return std::to_string(first) + " to " + std::to_string(last);
+}
+
 }  // namespace
 
 std::string_view to_string(filter_kind kind) noexcept {
-  switch (kind) {
-    case filter_kind::plain:
-      return "plain";
-  }
-  return "unknown";
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kinds.size() ? kinds[index].name : "unknown";
 }
 
 std::array<std::byte, file_header_bytes> encode_header(const file_header& header) {
@@ -102,7 +125,7 @@ std::array<std::byte, file_header_bytes> encode_header(const file_header& header
   store(bytes, at_version, 2, file_version);
   store(bytes, at_kind, 1, static_cast<std::uint64_t>(header.kind));
   store(bytes, at_hash, 1, static_cast<std::uint64_t>(header.shape.hashing));
-  store(bytes, at_layout, 1, layout_rot8);
+  store(bytes, at_layout, 1, rules_of(header.kind).layout);
   store(bytes, at_k, 1, header.shape.k);
   store(bytes, at_header_bytes, 2, file_header_bytes);
   store(bytes, at_blocks, 8, header.shape.blocks);
@@ -135,21 +158,22 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
              "the header's checksum does not fit: the file is damaged, restore it or build the "
              "filter again");
   }
-  const auto refuse = [&](const char* field, std::uint64_t value, const char* expected) {
+  const auto refuse = [&](const char* field, std::uint64_t value, const std::string& expected) {
     bad_file(path, std::string("the header's ") + field + " is " + std::to_string(value) +
                        ", expected " + expected);
   };
   file_header header;
-  if (const auto kind = fetch(bytes, at_kind, 1); kind != 0) {
-    refuse("kind", kind, "0 (plain): written by a newer octobloom?");
-  }
+  const auto kind = fetch(bytes, at_kind, 1);
+  if (kind >= kinds.size()) refuse("kind", kind, "0 to 4: written by a newer octobloom?");
+  header.kind = static_cast<filter_kind>(kind);
+  const kind_rules& rules = rules_of(header.kind);
   const auto hash = fetch(bytes, at_hash, 1);
   if (hash > 1) refuse("hash id", hash, "0 (the caller's) or 1 (XXH64)");
-  if (const auto layout = fetch(bytes, at_layout, 1); layout != layout_rot8) {
-    refuse("layout id", layout, "1 (rot8)");
+  if (const auto layout = fetch(bytes, at_layout, 1); layout != rules.layout) {
+    refuse("layout id", layout, rules.layout == layout_rot8 ? "1 (rot8)" : "2 (cuckoo)");
   }
   const auto k = fetch(bytes, at_k, 1);
-  if (k < 1 || k > rot8::max_k) refuse("k", k, "1 to 24");
+  if (k < rules.min_k || k > rules.max_k) refuse("k", k, range_text(rules.min_k, rules.max_k));
   if (const auto size = fetch(bytes, at_header_bytes, 2); size != file_header_bytes) {
     refuse("header size", size, "128");
   }
@@ -166,9 +190,18 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
     bad_file(path, "the header's target rate is not from 0 up to 1");
   }
   header.body_bytes = fetch(bytes, at_body_bytes, 8);
-  if (header.body_bytes != header.shape.bytes()) {
+  if (rules.bytes_per_block == 0) {
+    if (header.body_bytes % 64 != 0 || header.body_bytes <= header.shape.bytes()) {
+      refuse("body size", header.body_bytes,
+             "a multiple of 64 above " + std::to_string(header.shape.bytes()));
+    }
+    if (header.body_bytes > std::numeric_limits<std::uint64_t>::max() - file_header_bytes) {
+      refuse("body size", header.body_bytes, "less than 2^64 - 128");
+    }
+  } else if (const auto size = header.shape.blocks * rules.bytes_per_block;
+             header.body_bytes != size) {
     refuse("body size", header.body_bytes,
-           (std::to_string(header.shape.bytes()) + ", 64 for each block").c_str());
+           std::to_string(size) + ", " + std::to_string(rules.bytes_per_block) + " for each block");
   }
   header.body_checksum = fetch(bytes, at_body_checksum, 8);
   for (std::size_t i = at_reserved; i < at_checksum; ++i) {
@@ -210,17 +243,39 @@ filter_file_reader::~filter_file_reader() {
   close_quietly(descriptor_);
 }
 
+void filter_file_reader::require_kind(filter_kind kind) const {
+  if (header_.kind == kind) return;
+  bad_file(path_, "holds a " + std::string(to_string(header_.kind)) + " filter, not a " +
+                      std::string(to_string(kind)) + " one: open it as what it is");
+}
+
 void filter_file_reader::read_body(std::span<std::byte> body, const load_options& options) {
-  if (!read_exactly(descriptor_, body, path_)) bad_file(path_, "became shorter while it was read");
-  if (options.verify_body) verify_body(body);
+  read_piece(body, options);
+  finish_body(options);
+}
+
+void filter_file_reader::read_piece(std::span<std::byte> piece, const load_options& options) {
+  if (!read_exactly(descriptor_, piece, path_)) bad_file(path_, "became shorter while it was read");
+  if (options.verify_body) body_hash_.add(piece.data(), piece.size());
+}
+
+void filter_file_reader::finish_body(const load_options& options) const {
+  if (options.verify_body) require_checksum(body_hash_.digest());
 }
 
 void filter_file_reader::verify_body(std::span<const std::byte> body) const {
-  if (xxh64(body.data(), body.size()) != header_.body_checksum) {
-    bad_file(path_,
-             "the body's checksum does not fit: the file is damaged, restore it or build the "
-             "filter again");
-  }
+  require_checksum(xxh64(body.data(), body.size()));
+}
+
+void filter_file_reader::require_checksum(std::uint64_t found) const {
+  if (found == header_.body_checksum) return;
+  bad_file(path_,
+           "the body's checksum does not fit: the file is damaged, restore it or build the filter "
+           "again");
+}
+
+void filter_file_reader::refuse(const std::string& what) const {
+  bad_file(path_, what);
 }
 
 file_lock::file_lock(const std::string& path) : descriptor_(-1) {
@@ -313,13 +368,23 @@ void atomic_file::commit() {
 }
 
 void write_filter_file(const std::string& path, file_header header,
-                       std::span<const std::byte> body) {
-  header.body_bytes = body.size();
-  header.body_checksum = xxh64(body.data(), body.size());
+                       std::span<const std::span<const std::byte>> pieces) {
+  header.body_bytes = 0;
+  xxh64_stream hash;
+  for (const auto& piece : pieces) {
+    header.body_bytes += piece.size();
+    hash.add(piece.data(), piece.size());
+  }
+  header.body_checksum = hash.digest();
   atomic_file file(path);
   file.write(encode_header(header));
-  file.write(body);
+  for (const auto& piece : pieces) file.write(piece);
   file.commit();
+}
+
+void write_filter_file(const std::string& path, file_header header,
+                       std::span<const std::byte> body) {
+  write_filter_file(path, header, std::span(&body, 1));
 }
 
 }  // namespace octobloom

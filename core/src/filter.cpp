@@ -70,6 +70,7 @@ void filter::clear() noexcept {
 
 filter filter::load(const std::string& path, const load_options& options) {
   filter_file_reader file(path);
+  file.require_kind(filter_kind::plain);
   const file_header& header = file.header();
   filter result(header.shape, header.planned_keys, header.target_fpr);
   result.inserted_keys_ = header.inserted_keys;

@@ -10,6 +10,7 @@ namespace octobloom {
 
 mapped_filter::mapped_filter(const std::string& path, const load_options& options) {
   filter_file_reader file(path);
+  file.require_kind(filter_kind::plain);
   header_ = file.header();
   mapped_bytes_ = file_header_bytes + header_.body_bytes;
   mapping_ = mmap(nullptr, mapped_bytes_, PROT_READ, MAP_SHARED, file.descriptor(), 0);

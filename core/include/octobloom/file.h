@@ -8,21 +8,29 @@
 #include <string_view>
 
 #include <octobloom/filter_view.h>
+#include <octobloom/hash.h>
 
 /// Filter files, version 1: a header of 128 bytes and the body. docs/format.md describes every
 /// field.
 namespace octobloom {
 
 /// What a file holds.
-enum class filter_kind : std::uint8_t { plain = 0 };
+enum class filter_kind : std::uint8_t {
+  plain = 0,
+  growing = 1,
+  counting = 2,
+  cuckoo = 3,
+  windowed = 4,
+};
 
-/// "plain".
+/// "plain", "growing", ...
 [[nodiscard]] std::string_view to_string(filter_kind kind) noexcept;
 
 inline constexpr std::size_t file_header_bytes = 128;
 inline constexpr std::uint64_t file_version = 1;
 
-/// The header's fields, in file order, less those that are constant.
+/// The header's fields, in file order, less those that are constant. A cuckoo filter's shape has
+/// its 64-byte lines for blocks and the bits of a fingerprint, 8 to 32, for k.
 struct file_header {
   filter_kind kind = filter_kind::plain;
   filter_shape shape;
@@ -56,17 +64,31 @@ class filter_file_reader {
   [[nodiscard]] const file_header& header() const noexcept { return header_; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
+  /// Throws error{bad_file} that names both kinds when the file holds another kind.
+  void require_kind(filter_kind kind) const;
+
   /// Reads the body, header().body_bytes long, and checks it unless told otherwise. Throws
   /// error{io} or error{bad_file}.
   void read_body(std::span<std::byte> body, const load_options& options);
+
+  /// The same in pieces of whole 64 bytes, in the order of the file; finish_body() compares the
+  /// checksum after the last.
+  void read_piece(std::span<std::byte> piece, const load_options& options);
+  void finish_body(const load_options& options) const;
+
+  /// Throws error{bad_file}: "<path>: <what>".
+  [[noreturn]] void refuse(const std::string& what) const;
 
   /// Compares `body` with the header's checksum. Throws error{bad_file}.
   void verify_body(std::span<const std::byte> body) const;
 
  private:
+  void require_checksum(std::uint64_t found) const;
+
   std::string path_;
   int descriptor_;
   file_header header_;
+  xxh64_stream body_hash_;
 };
 
 /// An exclusive lock on a filter file, across processes, for read-modify-write: waits until it is
@@ -109,8 +131,10 @@ class atomic_file {
   int descriptor_ = -1;
 };
 
-/// Writes a filter file of `header` (its body fields are filled in here) and `body`. Throws
-/// error{io}.
+/// Writes a filter file of `header` (its body fields are filled in here) and a body of `pieces`,
+/// each of whole 64 bytes. Throws error{io}.
+void write_filter_file(const std::string& path, file_header header,
+                       std::span<const std::span<const std::byte>> pieces);
 void write_filter_file(const std::string& path, file_header header,
                        std::span<const std::byte> body);
 

@@ -121,6 +121,32 @@ OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t xxh64(const Byte* data, std::size_
   return detail::xxh64_avalanche(h);
 }
 
+/// XXH64 of bytes that come in pieces of whole 32 bytes.
+class xxh64_stream {
+ public:
+  explicit constexpr xxh64_stream(std::uint64_t seed = 0) noexcept : seed_(seed), lanes_(seed) {}
+
+  /// `size` is a multiple of 32. O(size).
+  template <class Byte>
+    requires(sizeof(Byte) == 1)
+  constexpr void add(const Byte* data, std::size_t size) noexcept {
+    size_ += size;
+    for (; size > 0; size -= 32, data += 32) {
+      lanes_.add(detail::load_le64(data), detail::load_le64(data + 8), detail::load_le64(data + 16),
+                 detail::load_le64(data + 24));
+    }
+  }
+  /// The hash of everything so far.
+  [[nodiscard]] constexpr std::uint64_t digest() const noexcept {
+    return detail::xxh64_avalanche((size_ == 0 ? seed_ + detail::prime5 : lanes_.merged()) + size_);
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t size_ = 0;
+  detail::xxh64_lanes lanes_;
+};
+
 /// XXH64 of the eight little-endian bytes of `value`: the hash of an integer key that was widened
 /// to 64 bits.
 OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t hash_integer(std::uint64_t value,

@@ -6,6 +6,7 @@
 #include <octobloom/error.h>
 #include <octobloom/file.h>
 #include <octobloom/filter.h>
+#include <octobloom/growing_filter.h>
 #include <octobloom/hash.h>
 #include <octobloom/mapped_filter.h>
 #include <octobloom/plan.h>

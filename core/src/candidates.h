@@ -1,0 +1,122 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <octobloom/engine.h>
+
+namespace octobloom::detail {
+
+/// Keys per round of the loops below: their hashes stay in the caches, and a round is long enough
+/// for an engine to share it out among threads.
+inline constexpr std::size_t round_keys = std::size_t{1} << 16;
+
+/// The keys of one round that no filter so far has answered for: each filter in turn is asked only
+/// about the rest. Keeps its memory from round to round.
+class candidates {
+ public:
+  /// Starts a round with all of `keys`, at most round_keys of them.
+  void start(const key_batch& keys, std::uint64_t seed, const bulk_options& options) {
+    hashes_.resize(keys.size());
+    origins_.resize(keys.size());
+    if (keys.size() > 0) default_engine().hash(keys, seed, hashes_.data(), options);
+    for (std::size_t i = 0; i < keys.size(); ++i) origins_[i] = static_cast<std::uint32_t>(i);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return hashes_.size(); }
+  [[nodiscard]] key_batch hashes() const noexcept { return key_batch::hashes(hashes_); }
+  /// Where candidate i stood in the round.
+  [[nodiscard]] std::size_t origin(std::size_t i) const noexcept { return origins_[i]; }
+
+  /// Drops the keys that `view` may contain, and returns how many.
+  std::uint64_t drop_contained(const const_filter_view& view, const bulk_options& options) {
+    if (hashes_.empty()) return 0;
+    const std::uint64_t found =
+        default_engine().may_contain(view, hashes(), answers(size()), options);
+    if (found > 0) keep([this](std::size_t i) { return !bitmap_get(answers_.data(), i); });
+    return found;
+  }
+
+  /// Inserts the first `count` into `view` and keeps, of these, the ones that were absent.
+  std::uint64_t insert_absent(const filter_view& view, std::size_t count,
+                              const bulk_options& options) {
+    const std::uint64_t fresh =
+        default_engine().insert_new(view, hashes().slice(0, count), answers(count), options);
+    keep([&](std::size_t i) { return i >= count || bitmap_get(answers_.data(), i); });
+    return fresh;
+  }
+
+  /// Sets the bit of every candidate from `begin` to `end` in the round's bitmap.
+  void mark(std::uint8_t* bitmap, std::size_t begin, std::size_t end) const noexcept {
+    for (std::size_t i = begin; i < end; ++i) {
+      bitmap[origins_[i] / 8] =
+          static_cast<std::uint8_t>(bitmap[origins_[i] / 8] | 1u << (origins_[i] % 8));
+    }
+  }
+
+  /// Drops the first `count`.
+  void drop_first(std::size_t count) {
+    keep([count](std::size_t i) { return i >= count; });
+  }
+
+ private:
+  std::uint8_t* answers(std::size_t keys) {
+    answers_.resize(bitmap_bytes(keys));
+    return answers_.data();
+  }
+
+  template <class Keep>
+  void keep(Keep kept) {
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < hashes_.size(); ++i) {
+      hashes_[to] = hashes_[i];
+      origins_[to] = origins_[i];
+      if (kept(i)) ++to;
+    }
+    hashes_.resize(to);
+    origins_.resize(to);
+  }
+
+  std::vector<std::uint64_t> hashes_;
+  std::vector<std::uint32_t> origins_;
+  std::vector<std::uint8_t> answers_;
+};
+
+/// Calls `round(part, bitmap of the part)` for `keys` cut into rounds; `bitmap`, when there is one,
+/// is zeroed before.
+template <class Round>
+void for_each_round(const key_batch& keys, std::uint8_t* bitmap, Round round) {
+  if (bitmap != nullptr) std::fill_n(bitmap, bitmap_bytes(keys.size()), std::uint8_t{0});
+  for (std::size_t first = 0; first < keys.size(); first += round_keys) {
+    round(keys.slice(first, std::min(round_keys, keys.size() - first)),
+          bitmap == nullptr ? nullptr : bitmap + first / 8);
+  }
+}
+
+/// Which keys may be in any of `filters`, the first asked first: with the largest or newest first
+/// most keys are answered early. As engine::may_contain.
+template <class Views>
+std::uint64_t may_contain_any(const Views& filters, std::uint64_t seed, const key_batch& keys,
+                              std::uint8_t* bitmap, const bulk_options& options) {
+  candidates left;
+  std::uint64_t found = 0;
+  for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
+    left.start(part, seed, options);
+    for (const const_filter_view& view : filters) found += left.drop_contained(view, options);
+    if (answers == nullptr) return;
+    std::fill_n(answers, bitmap_bytes(part.size()), std::uint8_t{0xFF});
+    if (part.size() % 8 != 0) {
+      answers[part.size() / 8] = static_cast<std::uint8_t>((1u << (part.size() % 8)) - 1);
+    }
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const std::size_t at = left.origin(i);
+      answers[at / 8] = static_cast<std::uint8_t>(answers[at / 8] & ~(1u << (at % 8)));
+    }
+  });
+  return found;
+}
+
+}  // namespace octobloom::detail

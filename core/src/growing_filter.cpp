@@ -1,0 +1,305 @@
+#include <octobloom/growing_filter.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "body_table.h"
+#include "candidates.h"
+
+namespace octobloom {
+
+namespace {
+
+constexpr double share_of_rate = 0.15;  // of what is left, for each level
+constexpr std::size_t max_levels = 64;
+
+// The body's table, see docs/format.md: this, then one row a level.
+struct table_start {
+  std::uint64_t levels;
+  std::uint64_t growth;
+  double grow_at;
+  std::array<std::uint64_t, 5> zero;
+};
+struct table_row {
+  std::uint64_t blocks;
+  std::uint64_t k;
+  std::uint64_t planned_keys;
+  std::uint64_t keys;
+  double target_fpr;
+  std::array<std::uint64_t, 3> zero;
+};
+static_assert(sizeof(table_start) == 64 && sizeof(table_row) == 64);
+
+std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) noexcept {
+  return a > std::numeric_limits<std::uint64_t>::max() / b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a * b;
+}
+
+/// The keys with which a level is closed.
+std::uint64_t capacity(std::uint64_t planned_keys, double grow_at) noexcept {
+  if (grow_at == 1) return planned_keys;
+  const double keys = std::floor(static_cast<double>(planned_keys) * grow_at);
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(keys), 1);
+}
+
+bool valid_growth(std::uint64_t growth) noexcept {
+  return growth >= 2 && growth <= 16;
+}
+
+bool valid_grow_at(double grow_at) noexcept {
+  return grow_at >= 0.1 && grow_at <= 1;
+}
+
+/// The target of the next level when the levels so far have those of `levels`.
+double next_target(double total, std::span<const filter> levels) {
+  double left = total;
+  for (const filter& level : levels) left -= level.target_fpr();
+  const double target = std::max(left * share_of_rate, min_target_fpr);
+  if (target > left || levels.size() == max_levels) {
+    throw error(error_code::full,
+                "the filter has grown to " + std::to_string(levels.size()) +
+                    " levels, and another one would push its rate above the target: start with "
+                    "more keys, accept a higher rate, or compact it");
+  }
+  return target;
+}
+
+}  // namespace
+
+growing_filter::growing_filter(std::uint64_t initial_keys, double target_fpr,
+                               const growing_options& options)
+    : options_(options), target_fpr_(target_fpr) {
+  if (!valid_growth(options.growth)) {
+    throw error(error_code::invalid_argument,
+                "levels grow 2 to 16 times, not " + std::to_string(options.growth) + " times");
+  }
+  if (!valid_grow_at(options.grow_at)) {
+    throw error(error_code::invalid_argument,
+                "a level is closed at a share of its plan from 0.1 to 1, not " +
+                    std::to_string(options.grow_at));
+  }
+  const plan checked = plan_for(initial_keys, target_fpr);
+  const double first = next_target(checked.target_fpr, {});
+  levels_.emplace_back(plan_for(initial_keys, first),
+                       filter_options{options.seed, options.hashing});
+}
+
+std::uint64_t growing_filter::room_in_newest() const noexcept {
+  const filter& newest = levels_.back();
+  return capacity(newest.planned_keys(), options_.grow_at) - newest.inserted_keys();
+}
+
+void growing_filter::add_level() {
+  const double target = next_target(target_fpr_, levels_);
+  const std::uint64_t keys = saturating_multiply(levels_.back().planned_keys(), options_.growth);
+  levels_.emplace_back(plan_for(keys, target), filter_options{options_.seed, options_.hashing});
+}
+
+void growing_filter::count_inserted(std::uint64_t keys) noexcept {
+  constexpr auto limit = std::numeric_limits<std::uint64_t>::max();
+  inserted_keys_ = keys > limit - inserted_keys_ ? limit : inserted_keys_ + keys;
+}
+
+bool growing_filter::may_contain_hash(std::uint64_t hash) const noexcept {
+  return std::any_of(levels_.rbegin(), levels_.rend(),
+                     [hash](const filter& level) { return level.may_contain_hash(hash); });
+}
+
+void growing_filter::insert_hash(std::uint64_t hash) {
+  if (!insert_new_hash(hash)) count_inserted(1);
+}
+
+bool growing_filter::insert_new_hash(std::uint64_t hash) {
+  if (may_contain_hash(hash)) return false;
+  if (room_in_newest() == 0) add_level();
+  levels_.back().insert_hash(hash);
+  count_inserted(1);
+  return true;
+}
+
+std::uint64_t growing_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
+                                    const bulk_options& options) const {
+  std::vector<const_filter_view> newest_first;
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+    newest_first.push_back(level->view());
+  }
+  return detail::may_contain_any(newest_first, seed(), keys, bitmap, options);
+}
+
+void growing_filter::add(const key_batch& keys, const bulk_options& options) {
+  count_inserted(keys.size() - add_new(keys, nullptr, options));
+}
+
+std::uint64_t growing_filter::add_new(const key_batch& keys, std::uint8_t* bitmap,
+                                      const bulk_options& options) {
+  detail::candidates left;
+  std::uint64_t fresh = 0;
+  detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
+    left.start(part, seed(), options);
+    for (std::size_t i = levels_.size() - 1; i-- > 0;) {
+      left.drop_contained(levels_[i].view(), options);
+    }
+    while (left.size() > 0) {
+      const std::uint64_t room = room_in_newest();
+      if (room < left.size()) {
+        left.drop_contained(levels_.back().view(), options);
+        if (left.size() == 0) break;
+        if (room == 0) {
+          add_level();
+          continue;
+        }
+      }
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(room, left.size()));
+      const std::uint64_t inserted = left.insert_absent(levels_.back().view(), count, options);
+      levels_.back().count_inserted(inserted);
+      count_inserted(inserted);
+      if (answers != nullptr) left.mark(answers, 0, inserted);
+      left.drop_first(inserted);
+      fresh += inserted;
+    }
+  });
+  return fresh;
+}
+
+void growing_filter::compact(const std::function<void(growing_filter&)>& replay) {
+  const auto keys = static_cast<double>(distinct_keys());
+  const double room = std::ceil(keys * (1 + target_fpr_) / options_.grow_at) + 1;
+  growing_filter twin(static_cast<std::uint64_t>(room), target_fpr_, options_);
+  replay(twin);
+  // Both filters may have taken a few of the same keys for repeats.
+  const auto replayed = static_cast<double>(twin.distinct_keys());
+  const double lost = replayed * target_fpr_;
+  if (replayed + lost + 6 * std::sqrt(lost) + 6 < keys) {
+    throw error(error_code::invalid_argument,
+                "the replay brought " + std::to_string(twin.distinct_keys()) + " keys of " +
+                    std::to_string(distinct_keys()) + ": the filter stays as it was");
+  }
+  *this = std::move(twin);
+}
+
+void growing_filter::clear() {
+  levels_.erase(levels_.begin() + 1, levels_.end());
+  levels_[0].clear();
+  inserted_keys_ = 0;
+}
+
+std::uint64_t growing_filter::distinct_keys() const noexcept {
+  std::uint64_t keys = 0;
+  for (const filter& level : levels_) keys += level.inserted_keys();
+  return keys;
+}
+
+std::uint64_t growing_filter::bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (const filter& level : levels_) bytes += level.bytes();
+  return bytes;
+}
+
+double growing_filter::expected_fpr() const {
+  double absent = 1;
+  for (const filter& level : levels_) {
+    absent *= 1 - octobloom::expected_fpr(static_cast<double>(level.inserted_keys()),
+                                          level.blocks(), level.k());
+  }
+  return 1 - absent;
+}
+
+growing_statistics growing_filter::statistics() const {
+  growing_statistics result{.levels = levels_.size(),
+                            .bytes = bytes(),
+                            .distinct_keys = distinct_keys(),
+                            .expected_fpr = expected_fpr()};
+  double absent = 1;
+  for (const filter& level : levels_) {
+    const filter_statistics s = level.statistics();
+    absent *= 1 - s.current_fpr;
+    result.fill += s.fill * static_cast<double>(level.bytes()) / static_cast<double>(result.bytes);
+  }
+  result.current_fpr = 1 - absent;
+  return result;
+}
+
+void growing_filter::save(const std::string& path) const {
+  const table_start start{levels_.size(), options_.growth, options_.grow_at, {}};
+  std::vector<table_row> rows;
+  for (const filter& level : levels_) {
+    rows.push_back({level.blocks(),
+                    level.k(),
+                    level.planned_keys(),
+                    level.inserted_keys(),
+                    level.target_fpr(),
+                    {}});
+  }
+  std::vector<std::span<const std::byte>> pieces{detail::bytes_of(start),
+                                                 std::as_bytes(std::span(rows))};
+  for (const filter& level : levels_) pieces.push_back(detail::bytes_of(level.view()));
+  write_filter_file(path,
+                    {.kind = filter_kind::growing,
+                     .shape = levels_.back().view().shape(),
+                     .inserted_keys = inserted_keys_,
+                     .planned_keys = planned_keys(),
+                     .target_fpr = target_fpr_},
+                    pieces);
+}
+
+growing_filter growing_filter::load(const std::string& path, const load_options& options) {
+  filter_file_reader file(path);
+  file.require_kind(filter_kind::growing);
+  const file_header& header = file.header();
+  detail::body_table table(file, options);
+
+  const auto start = table.read<table_start>();
+  table.require("number of levels", start.levels, 1, max_levels);
+  table.require("growth", start.growth, 2, 16);
+  table.require(valid_grow_at(start.grow_at), "share at which a level is closed",
+                "is not from 0.1 to 1");
+  table.require_zero(start.zero);
+  table.require(header.target_fpr >= min_target_fpr, "target rate", "is below 1e-8");
+
+  std::vector<table_row> rows;
+  double rate = 0;
+  for (std::uint64_t i = 0; i < start.levels; ++i) {
+    const auto row = table.read<table_row>();
+    table.require("block count of a level", row.blocks, 1, 0xFFFFFFFFu);
+    table.require("k of a level", row.k, 1, rot8::max_k);
+    const std::uint64_t planned =
+        i == 0 ? header.planned_keys : saturating_multiply(rows.back().planned_keys, start.growth);
+    table.require("planned keys of a level", row.planned_keys, std::max<std::uint64_t>(planned, 1),
+                  planned);
+    const std::uint64_t most = capacity(planned, start.grow_at);
+    table.require("keys of a level", row.keys, i + 1 == start.levels ? 0 : most, most);
+    table.require(row.target_fpr >= min_target_fpr, "target rate of a level", "is below 1e-8");
+    rate += row.target_fpr;
+    table.require_zero(row.zero);
+    table.expect_bytes(row.blocks * rot8::bytes_per_block);
+    rows.push_back(row);
+  }
+  table.require(rate <= header.target_fpr * (1 + 1e-9), "rates of the levels",
+                "add up to more than the target");
+  table.require("block count of the newest level", rows.back().blocks, header.shape.blocks,
+                header.shape.blocks);
+  table.require("k of the newest level", rows.back().k, header.shape.k, header.shape.k);
+  table.require_whole();
+
+  growing_filter result;
+  result.options_ = {header.shape.seed, header.shape.hashing,
+                     static_cast<std::uint32_t>(start.growth), start.grow_at};
+  result.target_fpr_ = header.target_fpr;
+  result.inserted_keys_ = header.inserted_keys;
+  for (const table_row& row : rows) {
+    plan shape = plan_with_blocks(row.blocks, static_cast<std::uint32_t>(row.k));
+    shape.expected_keys = row.planned_keys;
+    shape.target_fpr = row.target_fpr;
+    filter& level =
+        result.levels_.emplace_back(shape, filter_options{header.shape.seed, header.shape.hashing});
+    level.count_inserted(row.keys);
+    file.read_piece(detail::writable_bytes_of(level.view()), options);
+  }
+  file.finish_body(options);
+  return result;
+}
+
+}  // namespace octobloom

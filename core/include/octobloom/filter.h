@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -137,6 +138,10 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
   /// For those who write through view() with an engine of their choice: adds to inserted_keys().
   void count_inserted(std::uint64_t keys) noexcept {
     inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
+  }
+  /// The opposite, for those who take bits away. Stops at 0, and a saturated count stays.
+  void count_removed(std::uint64_t keys) noexcept {
+    if (inserted_keys_ != UINT64_MAX) inserted_keys_ -= std::min(keys, inserted_keys_);
   }
 
  private:

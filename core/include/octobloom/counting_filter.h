@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <octobloom/filter.h>
+
+namespace octobloom {
+
+/// A Bloom filter that can forget: beside the bits of a plain filter it keeps a counter of four
+/// bits for each of them, 320 bytes a block instead of 64. may_contain reads the bits alone, so it
+/// is as fast as on a plain filter.
+///
+/// A counter holds how many insertions set its bit (a key whose rounds choose one bit twice counts
+/// it once). At 15 it is saturated and never goes down: such a bit stays, and a key can remain
+/// present after it was removed as often as it was inserted; it can never go missing by that.
+///
+/// Only keys that are in may be removed. A key that is certainly absent is reported and nothing
+/// changes; a key that was never inserted but looks present (a false positive) cannot be told
+/// apart, and removing it can make others go missing.
+///
+/// Move only. Concurrent const calls are safe; writers need the filter to themselves. Writing runs
+/// on the calling thread whatever bulk_options say.
+class counting_filter : public filter_queries<counting_filter>,
+                        public detail::keyed_inserts<counting_filter> {
+ public:
+  /// Bytes of counters for each block.
+  static constexpr std::uint64_t counter_bytes_per_block = 256;
+
+  /// Throws error{out_of_memory} before it allocates.
+  explicit counting_filter(const plan& plan, const filter_options& options = {});
+  [[nodiscard]] static counting_filter with_fpr(std::uint64_t n, double p,
+                                                const filter_options& o = {}) {
+    return counting_filter(plan_for(n, p), o);
+  }
+
+  /// Reads a file of kind counting. Throws error{io}, error{bad_file} or error{out_of_memory}.
+  [[nodiscard]] static counting_filter load(const std::string& path,
+                                            const load_options& options = {});
+  /// As filter::save.
+  void save(const std::string& path) const;
+
+  /// For ready 64-bit hashes: counts one more insertion. O(1), up to five cache lines.
+  void insert_hash(std::uint64_t hash) noexcept;
+  /// Inserts a key that is absent, and counts nothing for one that may be present: a set's way, in
+  /// which one removal takes the key out. So do all insert_new.
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash) noexcept;
+
+  /// Takes back one insertion of the key; false, and nothing changes, when it is not in. O(1).
+  template <detail::single_key Key>
+  bool remove(const Key& key) {
+    detail::require_keys(hashing(), key_kind::integers);
+    return remove_hash(detail::hash_of(key, seed()));
+  }
+  bool remove_hash(std::uint64_t hash) noexcept;
+
+  /// Takes back one insertion of each key, in order: bit i of `bitmap` (null: count only) is set
+  /// when key i was in. Returns how many were.
+  std::uint64_t remove(const key_batch& keys, std::uint8_t* bitmap,
+                       const bulk_options& options = {});
+  template <detail::key_range Keys>
+  std::uint64_t remove(const Keys& keys, std::span<std::uint8_t> bitmap) {
+    detail::require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
+    std::uint64_t removed = 0;
+    detail::for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+      removed += remove(batch, bitmap.data() + first / 8);
+    });
+    return removed;
+  }
+
+  /// Adds the counters of `other`; they saturate. Throws error{mismatch} as filter::merge.
+  void merge(const counting_filter& other);
+
+  /// A plain filter of the same keys: copies the bits, nothing else.
+  [[nodiscard]] filter snapshot() const;
+
+  void clear() noexcept;
+
+  [[nodiscard]] const_filter_view view() const noexcept { return bits_.view(); }
+  /// Insertions less removals. Saturates.
+  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return bits_.inserted_keys(); }
+  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return bits_.planned_keys(); }
+  [[nodiscard]] double target_fpr() const noexcept { return bits_.target_fpr(); }
+  /// Bytes of bits and counters together; bytes() is that of the bits.
+  [[nodiscard]] std::uint64_t total_bytes() const noexcept {
+    return bytes() + blocks() * counter_bytes_per_block;
+  }
+  /// Counters that will never go down again. Reads all of them.
+  [[nodiscard]] std::uint64_t saturated_counters() const noexcept;
+
+ private:
+  friend class detail::keyed_inserts<counting_filter>;
+
+  void add(const key_batch& keys, const bulk_options& options);
+  std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
+  template <class Action>
+  std::uint64_t for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
+                              const bulk_options& options, Action action);
+  void prefetch(std::uint64_t hash) const noexcept;
+
+  filter bits_;
+  storage counters_;  // bit b of a block has nibble b of its 256 bytes, the low one of a byte first
+};
+
+}  // namespace octobloom

@@ -11,6 +11,7 @@
 #include <octobloom/hash.h>
 #include <octobloom/mapped_filter.h>
 #include <octobloom/plan.h>
+#include <octobloom/set_operations.h>
 #include <octobloom/statistics.h>
 #include <octobloom/version.h>
 

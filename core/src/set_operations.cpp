@@ -1,0 +1,163 @@
+#include <octobloom/set_operations.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace octobloom {
+
+namespace {
+
+constexpr double cells = 64;
+constexpr unsigned words = rot8::words_per_block;
+constexpr double block_bits = rot8::bits_per_block;
+
+void require_one_shape(const filter_shape& a, const filter_shape& b) {
+  const std::string mismatch = describe_mismatch(a, b);
+  if (mismatch.empty()) return;
+  throw error(
+      error_code::mismatch,
+      "sets can be compared only when their filters have one shape; these differ: " + mismatch);
+}
+
+/// How many zero bits filters of known sizes have, as random variables over the hash. Keys choose
+/// blocks independently; within a block the chance that a key misses two bits depends on where they
+/// are.
+class zero_bits {
+ public:
+  explicit zero_bits(const filter_shape& shape) : blocks_(shape.blocks) {
+    const double rounds = shape.k / words;
+    const double rest = shape.k % words;
+    const double in_window = rest / words;  // the chance that a word is in the partial round
+    const double misses_one = std::pow(1 - 1 / cells, rounds) * (1 - in_window / cells);
+    log_q_ = std::log1p(-(1 - misses_one) / blocks_);
+    const auto add_pairs = [&](double pairs, double misses_both) {
+      kinds_[used_++] = {pairs * blocks_, std::log1p(-(1 - misses_both) / blocks_) - 2 * log_q_};
+    };
+    add_pairs(block_bits * (cells - 1),
+              std::pow(1 - 2 / cells, rounds) * (1 - in_window * 2 / cells));
+    for (unsigned distance = 1; distance < words; ++distance) {
+      const double both_in_window =
+          (std::max(0.0, rest - distance) + std::max(0.0, rest - (words - distance))) / words;
+      add_pairs(block_bits * cells,
+                std::pow(1 - 1 / cells, 2 * rounds) *
+                    (1 - 2 * in_window / cells + both_in_window / (cells * cells)));
+    }
+    if (blocks_ > 1) {
+      kinds_[used_++] = {block_bits * block_bits * blocks_ * (blocks_ - 1),
+                         std::log1p(-2 * (1 - misses_one) / blocks_) - 2 * log_q_};
+    }
+  }
+
+  /// The covariance of the zero bits of two filters of `s` and `t` keys, `common` of them in both.
+  [[nodiscard]] double covariance(double s, double t, double common) const {
+    double sum = block_bits * blocks_ * std::expm1(-common * log_q_);  // a bit with itself
+    for (std::size_t i = 0; i < used_; ++i) {
+      sum += kinds_[i].pairs * std::expm1(common * kinds_[i].log_ratio);
+    }
+    return std::exp((s + t) * log_q_) * sum;
+  }
+
+  /// d(keys) / d(zero bits) of the estimate, at `s` keys.
+  [[nodiscard]] double slope(double s) const {
+    return 1 / (block_bits * blocks_ * std::exp(s * log_q_) * log_q_);
+  }
+
+ private:
+  struct kind {
+    double pairs;
+    double log_ratio;  // of the chance to miss both to that of missing each, for one key
+  };
+  double blocks_;
+  double log_q_;  // of the chance that a key misses a given bit
+  std::array<kind, words + 1> kinds_{};
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+std::optional<set_estimates> estimate_sets(std::uint64_t bits_of_a, std::uint64_t bits_of_b,
+                                           std::uint64_t bits_of_union, const filter_shape& shape) {
+  const auto a = estimate_keys(bits_of_a, shape);
+  const auto b = estimate_keys(bits_of_b, shape);
+  const auto either = estimate_keys(bits_of_union, shape);
+  if (!a || !b || !either) return std::nullopt;
+
+  const zero_bits model(shape);
+  const std::array<double, 3> keys{*a, *b, *either};
+  const double both = std::clamp(*a + *b - *either, 0.0, std::min(*a, *b));
+  const double common[3][3] = {{*a, both, *a}, {both, *b, *b}, {*a, *b, *either}};
+  /// Of `weights[0] a + weights[1] b + weights[2] union`.
+  const auto combine = [&](const std::array<double, 3>& weights) {
+    size_estimate result;
+    double variance = 0;
+    for (unsigned i = 0; i < 3; ++i) {
+      result.keys += weights[i] * keys[i];
+      for (unsigned j = 0; j < 3; ++j) {
+        variance += weights[i] * weights[j] * model.slope(keys[i]) * model.slope(keys[j]) *
+                    model.covariance(keys[i], keys[j], common[i][j]);
+      }
+    }
+    result.keys = std::max(result.keys, 0.0);
+    result.standard_error = std::sqrt(std::max(variance, 0.0));
+    return result;
+  };
+  return set_estimates{combine({1, 0, 0}),  combine({0, 1, 0}),  combine({0, 0, 1}),
+                       combine({1, 1, -1}), combine({0, -1, 1}), combine({-1, 0, 1})};
+}
+
+std::optional<set_estimates> estimate_sets(const const_filter_view& a, const const_filter_view& b) {
+  require_one_shape(a.shape(), b.shape());
+  std::uint64_t bits_of_union = 0;
+  for (std::uint64_t i = 0; i < a.shape().word_count(); ++i) {
+    bits_of_union += static_cast<std::uint64_t>(std::popcount(a.words()[i] | b.words()[i]));
+  }
+  return estimate_sets(popcount_of(a), popcount_of(b), bits_of_union, a.shape());
+}
+
+filter union_of(const filter& a, const filter& b) {
+  require_one_shape(a.view().shape(), b.view().shape());
+  filter result = a.copy();
+  result.merge(b);
+  return result;
+}
+
+filter common_bits(const filter& a, const filter& b) {
+  const auto sizes = estimate_sets(a, b);
+  filter result = a.copy();
+  std::uint64_t* words_of_result = result.view().words();
+  for (std::uint64_t i = 0; i < a.view().shape().word_count(); ++i) {
+    words_of_result[i] &= b.view().words()[i];
+  }
+  result.count_removed(result.inserted_keys());
+  const double keys = sizes ? sizes->in_both.keys
+                            : static_cast<double>(std::min(a.inserted_keys(), b.inserted_keys()));
+  result.count_inserted(static_cast<std::uint64_t>(std::round(keys)));
+  return result;
+}
+
+filter fold(const filter& source, std::uint32_t divisor) {
+  if (divisor == 0 || source.blocks() % divisor != 0) {
+    throw error(error_code::invalid_argument,
+                "a filter of " + std::to_string(source.blocks()) + " blocks cannot be folded by " +
+                    std::to_string(divisor) + ": use a divisor of its blocks");
+  }
+  plan shape = plan_with_blocks(source.blocks() / divisor, source.k());
+  shape.expected_keys = source.planned_keys();
+  shape.target_fpr = source.target_fpr();
+  filter result(shape, {source.seed(), source.hashing()});
+  result.count_inserted(source.inserted_keys());
+  // A key of block b, of all blocks, has block b / divisor of the fewer: both are roundings down of
+  // the same fraction.
+  const std::uint64_t* from = source.view().words();
+  std::uint64_t* to = result.view().words();
+  for (std::uint32_t block = 0; block < result.blocks(); ++block, to += words) {
+    for (std::uint32_t i = 0; i < divisor; ++i) {
+      for (unsigned w = 0; w < words; ++w) to[w] |= *from++;
+    }
+  }
+  return result;
+}
+
+}  // namespace octobloom

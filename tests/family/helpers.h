@@ -4,10 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,21 +13,15 @@
 #include <octobloom/file.h>
 #include <octobloom/hash.h>
 
+#include "support.h"
+
 namespace family {
 
-// Sanitizers are ten times slower: they get smaller numbers, never other questions.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t slowdown = 10;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(undefined_behavior_sanitizer)
-inline constexpr std::uint64_t slowdown = 10;
-#else
-inline constexpr std::uint64_t slowdown = 1;
-#endif
-#else
-inline constexpr std::uint64_t slowdown = 1;
-#endif
+/// Sanitizers are ten times slower: they get smaller numbers, never other questions.
+inline constexpr std::uint64_t slowdown = octobloom_test::trials(1, 10);
+
+using octobloom_test::read_file;
+using octobloom_test::write_file;
 
 /// first, first + 1, ...
 inline std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t count) {
@@ -40,37 +31,18 @@ inline std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t cou
 }
 
 inline std::string golden(const std::string& name) {
-  return std::string(OCTOBLOOM_TEST_DATA) + "/golden/" + name + ".octobloom";
+  return octobloom_test::golden_path(name + ".octobloom");
 }
 
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
-}
-
-/// A file of the running test, gone with it.
+/// A file that goes with its test.
 class scratch_file {
  public:
-  scratch_file() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::string(test->test_suite_name()) + "." + test->name() + ".octobloom";
-  }
-  scratch_file(const scratch_file&) = delete;
-  scratch_file& operator=(const scratch_file&) = delete;
-  ~scratch_file() { std::filesystem::remove(path_); }
-
   [[nodiscard]] const std::string& path() const { return path_; }
-  void write(const std::string& bytes) const {
-    std::ofstream file(path_, std::ios::binary | std::ios::trunc);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    ASSERT_TRUE(file.flush()) << path_;
-  }
+  void write(const std::string& bytes) const { write_file(path_, bytes); }
 
  private:
-  std::string path_;
+  octobloom_test::temporary_folder folder_;
+  std::string path_ = folder_.file("test.octobloom");
 };
 
 /// The code of the error that `action` throws, and its sentence.
@@ -86,8 +58,7 @@ std::pair<octobloom::error_code, std::string> error_of(Action action) {
 
 template <class Action>
 void expect_error(octobloom::error_code code, const std::string& part, Action action) {
-  const auto [found, text] = error_of(action);
-  EXPECT_EQ(found, code) << text;
+  const std::string text = octobloom_test::expect_error(code, action).what();
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 

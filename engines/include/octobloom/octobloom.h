@@ -12,6 +12,7 @@
 #include <octobloom/mapped_filter.h>
 #include <octobloom/plan.h>
 #include <octobloom/set_operations.h>
+#include <octobloom/shared_filter.h>
 #include <octobloom/statistics.h>
 #include <octobloom/version.h>
 

@@ -1,0 +1,169 @@
+#include <octobloom/shared_filter.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "candidates.h"
+
+namespace octobloom {
+
+namespace {
+
+std::uint64_t load(std::uint64_t& word) noexcept {
+  return std::atomic_ref(word).load(std::memory_order_relaxed);
+}
+
+/// Sets the bits of `pattern` and returns those that were not set. Reads first: most bits of a
+/// filter in use are there already, and a line that is only read stays shared between cores.
+std::uint64_t set_absent(std::uint64_t& word, std::uint64_t pattern) noexcept {
+  if ((pattern & ~load(word)) == 0) return 0;
+  return pattern & ~std::atomic_ref(word).fetch_or(pattern, std::memory_order_relaxed);
+}
+
+class spin_guard {
+ public:
+  explicit spin_guard(std::atomic_flag& lock) noexcept : lock_(lock) {
+    for (unsigned attempt = 0; lock_.test_and_set(std::memory_order_acquire); ++attempt) {
+      if (attempt % 64 == 63) std::this_thread::yield();
+    }
+  }
+  spin_guard(const spin_guard&) = delete;
+  spin_guard& operator=(const spin_guard&) = delete;
+  ~spin_guard() { lock_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag& lock_;
+};
+
+std::size_t counter_of_this_thread() noexcept {
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t mine = threads.fetch_add(1, std::memory_order_relaxed);
+  return mine;
+}
+
+}  // namespace
+
+shared_filter::shared_filter(const plan& plan, const filter_options& options)
+    : shared_filter(filter(plan, options)) {}
+
+shared_filter::shared_filter(filter&& start)
+    : bits_(std::move(start)), parts_(std::make_unique<parts>()) {}
+
+std::uint64_t* shared_filter::block(std::uint64_t hash) const noexcept {
+  return bits_.view().words() +
+         std::size_t{rot8::block_index(hash, blocks())} * rot8::words_per_block;
+}
+
+bool shared_filter::may_contain_hash(std::uint64_t hash) const noexcept {
+  std::uint64_t* words = block(hash);
+  const std::uint32_t x = rot8::pattern_source(hash);
+  for (unsigned w = 0; w < rot8::words_per_block; ++w) {
+    if ((rot8::pattern_word(x, k(), w) & ~load(words[w])) != 0) return false;
+  }
+  return true;
+}
+
+void shared_filter::set_bits(std::uint64_t hash) noexcept {
+  std::uint64_t* words = block(hash);
+  const std::uint32_t x = rot8::pattern_source(hash);
+  for (unsigned w = 0; w < rot8::words_per_block; ++w) {
+    (void)set_absent(words[w], rot8::pattern_word(x, k(), w));
+  }
+}
+
+bool shared_filter::set_bits_alone(std::uint64_t hash) noexcept {
+  // Bits are never taken away, so a key that is there is there for good.
+  if (may_contain_hash(hash)) return false;
+  const std::uint32_t index = rot8::block_index(hash, blocks());
+  const spin_guard guard(parts_->locks[index % parts_->locks.size()]);
+  std::uint64_t* words = block(hash);
+  const std::uint32_t x = rot8::pattern_source(hash);
+  std::uint64_t absent = 0;
+  for (unsigned w = 0; w < rot8::words_per_block; ++w) {
+    absent |= set_absent(words[w], rot8::pattern_word(x, k(), w));
+  }
+  return absent != 0;
+}
+
+void shared_filter::insert_hash(std::uint64_t hash) noexcept {
+  set_bits(hash);
+  count_inserted(1);
+}
+
+bool shared_filter::insert_new_hash(std::uint64_t hash) noexcept {
+  if (!set_bits_alone(hash)) return false;
+  count_inserted(1);
+  return true;
+}
+
+template <class Action>
+std::uint64_t shared_filter::for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
+                                           const bulk_options& options, Action action) const {
+  constexpr std::size_t ahead = 16;
+  detail::candidates round;
+  std::uint64_t count = 0;
+  detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
+    round.start(part, seed(), options);
+    const std::uint64_t* hashes = round.hashes().values();
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (i + ahead < part.size()) __builtin_prefetch(block(hashes[i + ahead]));
+      if (!action(hashes[i])) continue;
+      ++count;
+      if (answers != nullptr) round.mark(answers, i, i + 1);
+    }
+  });
+  return count;
+}
+
+std::uint64_t shared_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
+                                   const bulk_options& options) const {
+  return for_each_hash(keys, bitmap, options,
+                       [this](std::uint64_t hash) { return may_contain_hash(hash); });
+}
+
+void shared_filter::add(const key_batch& keys, const bulk_options& options) {
+  for_each_hash(keys, nullptr, options, [this](std::uint64_t hash) {
+    set_bits(hash);
+    return true;
+  });
+  count_inserted(keys.size());
+}
+
+std::uint64_t shared_filter::add_new(const key_batch& keys, std::uint8_t* bitmap,
+                                     const bulk_options& options) {
+  const std::uint64_t fresh = for_each_hash(
+      keys, bitmap, options, [this](std::uint64_t hash) { return set_bits_alone(hash); });
+  count_inserted(fresh);
+  return fresh;
+}
+
+void shared_filter::count_inserted(std::uint64_t keys) noexcept {
+  auto& counters = parts_->counters;
+  counters[counter_of_this_thread() % counters.size()].keys.fetch_add(keys,
+                                                                      std::memory_order_relaxed);
+}
+
+std::uint64_t shared_filter::inserted_keys() const noexcept {
+  std::uint64_t keys = bits_.inserted_keys();
+  for (const counter& c : parts_->counters) keys += c.keys.load(std::memory_order_relaxed);
+  return keys;
+}
+
+filter shared_filter::snapshot() const {
+  plan shape = plan_with_blocks(blocks(), k());
+  shape.expected_keys = planned_keys();
+  shape.target_fpr = target_fpr();
+  filter result(shape, {seed(), hashing()});
+  result.count_inserted(inserted_keys());
+  std::uint64_t* from = bits_.view().words();
+  std::uint64_t* to = result.view().words();
+  for (std::uint64_t i = 0; i < result.view().shape().word_count(); ++i) to[i] = load(from[i]);
+  return result;
+}
+
+filter shared_filter::take_filter() && {
+  bits_.count_inserted(inserted_keys() - bits_.inserted_keys());
+  return std::move(bits_);
+}
+
+}  // namespace octobloom

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -18,12 +19,13 @@ inline constexpr std::size_t round_keys = std::size_t{1} << 16;
 /// about the rest. Keeps its memory from round to round.
 class candidates {
  public:
-  /// Starts a round with all of `keys`, at most round_keys of them.
-  void start(const key_batch& keys, std::uint64_t seed, const bulk_options& options) {
+  /// Starts with all of `keys`, which stand at `first` and on in their round.
+  void start(const key_batch& keys, std::uint64_t seed, const bulk_options& options,
+             std::size_t first = 0) {
     hashes_.resize(keys.size());
     origins_.resize(keys.size());
     if (keys.size() > 0) default_engine().hash(keys, seed, hashes_.data(), options);
-    for (std::size_t i = 0; i < keys.size(); ++i) origins_[i] = static_cast<std::uint32_t>(i);
+    std::iota(origins_.begin(), origins_.end(), static_cast<std::uint32_t>(first));
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return hashes_.size(); }
@@ -96,16 +98,19 @@ void for_each_round(const key_batch& keys, std::uint8_t* bitmap, Round round) {
   }
 }
 
-/// Which keys may be in any of `filters`, the first asked first: with the largest or newest first
-/// most keys are answered early. As engine::may_contain.
-template <class Views>
-std::uint64_t may_contain_any(const Views& filters, std::uint64_t seed, const key_batch& keys,
-                              std::uint8_t* bitmap, const bulk_options& options) {
+/// Which keys may be in any of `count` filters, `filter_at(0)` asked first: with the largest or
+/// newest first most keys are answered early. As engine::may_contain.
+template <class FilterAt>
+std::uint64_t may_contain_any(std::size_t count, FilterAt filter_at, std::uint64_t seed,
+                              const key_batch& keys, std::uint8_t* bitmap,
+                              const bulk_options& options) {
   candidates left;
   std::uint64_t found = 0;
   for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
     left.start(part, seed, options);
-    for (const const_filter_view& view : filters) found += left.drop_contained(view, options);
+    for (std::size_t i = 0; i < count && left.size() > 0; ++i) {
+      found += left.drop_contained(filter_at(i).view(), options);
+    }
     if (answers == nullptr) return;
     std::fill_n(answers, bitmap_bytes(part.size()), std::uint8_t{0xFF});
     if (part.size() % 8 != 0) {

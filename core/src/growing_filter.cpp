@@ -122,11 +122,10 @@ bool growing_filter::insert_new_hash(std::uint64_t hash) {
 
 std::uint64_t growing_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const {
-  std::vector<const_filter_view> newest_first;
-  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-    newest_first.push_back(level->view());
-  }
-  return detail::may_contain_any(newest_first, seed(), keys, bitmap, options);
+  const auto newest_first = [this](std::size_t i) -> const filter& {
+    return levels_[levels_.size() - 1 - i];
+  };
+  return detail::may_contain_any(levels_.size(), newest_first, seed(), keys, bitmap, options);
 }
 
 void growing_filter::add(const key_batch& keys, const bulk_options& options) {

@@ -15,6 +15,7 @@
 #include <octobloom/shared_filter.h>
 #include <octobloom/statistics.h>
 #include <octobloom/version.h>
+#include <octobloom/windowed_filter.h>
 
 namespace octobloom::detail {
 

@@ -98,6 +98,27 @@ void for_each_round(const key_batch& keys, std::uint8_t* bitmap, Round round) {
   }
 }
 
+/// Calls `act(hash)`, in order, for filters that go key by key, and marks the keys for which it
+/// holds; returns how many. `prefetch(hash)` is called a few keys before.
+template <class Prefetch, class Act>
+std::uint64_t for_each_hash(const key_batch& keys, std::uint64_t seed, std::uint8_t* bitmap,
+                            const bulk_options& options, Prefetch prefetch, Act act) {
+  constexpr std::size_t ahead = 12;
+  candidates all;
+  std::uint64_t count = 0;
+  for_each_round(keys, bitmap, [&](const key_batch& round, std::uint8_t* answers) {
+    all.start(round, seed, options);
+    const std::uint64_t* hashes = all.hashes().values();
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      if (i + ahead < round.size()) prefetch(hashes[i + ahead]);
+      if (!act(hashes[i])) continue;
+      ++count;
+      if (answers != nullptr) all.mark(answers, i, i + 1);
+    }
+  });
+  return count;
+}
+
 /// Which keys may be in any of `count` filters, `filter_at(0)` asked first: with the largest or
 /// newest first most keys are answered early. As engine::may_contain.
 template <class FilterAt>

@@ -111,23 +111,11 @@ void counting_filter::prefetch(std::uint64_t hash) const noexcept {
   for (unsigned line = 0; line < 4; ++line) __builtin_prefetch(counters + 8 * line, 1);
 }
 
-template <class Action>
+template <class Act>
 std::uint64_t counting_filter::for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
-                                             const bulk_options& options, Action action) {
-  constexpr std::size_t ahead = 8;
-  detail::candidates round;
-  std::uint64_t count = 0;
-  detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
-    round.start(part, seed(), options);
-    const std::uint64_t* hashes = round.hashes().values();
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      if (i + ahead < part.size()) prefetch(hashes[i + ahead]);
-      if (!action(hashes[i])) continue;
-      ++count;
-      if (answers != nullptr) round.mark(answers, i, i + 1);
-    }
-  });
-  return count;
+                                             const bulk_options& options, Act act) {
+  return detail::for_each_hash(
+      keys, seed(), bitmap, options, [this](std::uint64_t hash) { prefetch(hash); }, act);
 }
 
 void counting_filter::add(const key_batch& keys, const bulk_options& options) {

@@ -96,23 +96,12 @@ bool shared_filter::insert_new_hash(std::uint64_t hash) noexcept {
   return true;
 }
 
-template <class Action>
+template <class Act>
 std::uint64_t shared_filter::for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
-                                           const bulk_options& options, Action action) const {
-  constexpr std::size_t ahead = 16;
-  detail::candidates round;
-  std::uint64_t count = 0;
-  detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
-    round.start(part, seed(), options);
-    const std::uint64_t* hashes = round.hashes().values();
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      if (i + ahead < part.size()) __builtin_prefetch(block(hashes[i + ahead]));
-      if (!action(hashes[i])) continue;
-      ++count;
-      if (answers != nullptr) round.mark(answers, i, i + 1);
-    }
-  });
-  return count;
+                                           const bulk_options& options, Act act) const {
+  return detail::for_each_hash(
+      keys, seed(), bitmap, options,
+      [this](std::uint64_t hash) { __builtin_prefetch(block(hash)); }, act);
 }
 
 std::uint64_t shared_filter::probe(const key_batch& keys, std::uint8_t* bitmap,

@@ -93,9 +93,9 @@ class counting_filter : public filter_queries<counting_filter>,
 
   void add(const key_batch& keys, const bulk_options& options);
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
-  template <class Action>
+  template <class Act>
   std::uint64_t for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
-                              const bulk_options& options, Action action);
+                              const bulk_options& options, Act act);
   void prefetch(std::uint64_t hash) const noexcept;
 
   filter bits_;

@@ -77,9 +77,9 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
   void set_bits(std::uint64_t hash) noexcept;
   [[nodiscard]] bool set_bits_alone(std::uint64_t hash) noexcept;
   void count_inserted(std::uint64_t keys) noexcept;
-  template <class Action>
+  template <class Act>
   std::uint64_t for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
-                              const bulk_options& options, Action action) const;
+                              const bulk_options& options, Act act) const;
 
   mutable filter bits_;
   std::unique_ptr<parts> parts_;

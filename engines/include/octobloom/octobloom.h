@@ -3,6 +3,7 @@
 // Everything: filters, plans, files, and the fastest engine there is for bulk operations.
 
 #include <octobloom/counting_filter.h>
+#include <octobloom/cuckoo_filter.h>
 #include <octobloom/engines.h>
 #include <octobloom/error.h>
 #include <octobloom/file.h>

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <string>
+
+#include <octobloom/filter.h>
+
+namespace octobloom {
+
+/// A sized cuckoo filter, before any memory is taken.
+struct cuckoo_plan {
+  std::uint64_t expected_keys = 0;  ///< n, 0 = unplanned
+  double target_fpr = 0;            ///< p, 0 = unplanned
+  std::uint32_t lines = 0;          ///< of 64 bytes
+  std::uint32_t fingerprint_bits = 0;
+  double expected_fpr = 0;  ///< at n keys; 0 when n is unplanned
+
+  [[nodiscard]] constexpr std::uint64_t bytes() const noexcept { return std::uint64_t{lines} * 64; }
+  /// Fingerprints that the filter has room for: four for each bucket, whole buckets in each line.
+  [[nodiscard]] constexpr std::uint64_t slots() const noexcept {
+    return std::uint64_t{lines} * (128 / fingerprint_bits) * 4;
+  }
+  /// Bits of the filter for each expected key; 0 when n is unplanned.
+  [[nodiscard]] constexpr double bits_per_key() const noexcept {
+    return expected_keys == 0
+               ? 0.0
+               : 8.0 * static_cast<double>(bytes()) / static_cast<double>(expected_keys);
+  }
+};
+
+/// The smallest cuckoo filter that takes `n` keys (with a full one in thousands of trials or less)
+/// and then has a rate of at most `p`; of equal ones that with the shortest fingerprints. Throws
+/// error{invalid_argument} when n is 0, when p is not in [1e-8, 1), or when it would need 2^32
+/// buckets or more.
+[[nodiscard]] cuckoo_plan cuckoo_plan_for(std::uint64_t n, double p);
+
+/// Lines and bits as given, 8 to 32 bits; unplanned. Throws error{invalid_argument}.
+[[nodiscard]] cuckoo_plan cuckoo_plan_with_lines(std::uint64_t lines, std::uint32_t bits);
+
+/// A filter that forgets at about the memory of a plain one: it keeps a fingerprint of every key in
+/// one of two buckets, four to a bucket, buckets whole in cache lines (Fan, Andersen, Kaminsky,
+/// Mitzenmacher: "Cuckoo Filter: Practically Better Than Bloom", 2014). A question reads two lines
+/// where a plain filter reads one.
+///
+/// It is a multiset: each insert takes a slot, also that of a key that is in, and up to eight
+/// copies of a key (or of keys with equal fingerprints and buckets) fit. Insert refuses when it
+/// finds no room, and nothing is lost or changed then; plans are sized so that this does not
+/// happen before the planned keys are in.
+///
+/// Only keys that are in may be removed. A key that is certainly absent is reported and nothing
+/// changes; a key that was never inserted but looks present cannot be told apart, and removing it
+/// takes another key out.
+///
+/// Move only. Concurrent const calls are safe; writers need the filter to themselves. Beyond
+/// hashing everything runs on the calling thread whatever bulk_options say.
+class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
+ public:
+  explicit cuckoo_filter(const cuckoo_plan& plan, const filter_options& options = {});
+  [[nodiscard]] static cuckoo_filter with_fpr(std::uint64_t n, double p,
+                                              const filter_options& o = {}) {
+    return cuckoo_filter(cuckoo_plan_for(n, p), o);
+  }
+
+  /// Reads a file of kind cuckoo. Throws error{io}, error{bad_file} or error{out_of_memory}.
+  [[nodiscard]] static cuckoo_filter load(const std::string& path,
+                                          const load_options& options = {});
+  /// As filter::save.
+  void save(const std::string& path) const;
+
+  /// One key more. False when there is no room: the filter is as it was. O(1) on average, at most
+  /// 500 moves.
+  template <detail::single_key Key>
+  [[nodiscard]] bool insert(const Key& key) {
+    detail::require_keys(hashing(), key_kind::integers);
+    return insert_hash(detail::hash_of(key, seed()));
+  }
+  [[nodiscard]] bool insert_hash(std::uint64_t hash) noexcept;
+
+  /// Inserts a key that is absent and tells that it was: a set's way, in which one removal takes
+  /// the key out. Throws error{full} when it is absent and there is no room.
+  template <detail::single_key Key>
+  [[nodiscard]] bool insert_new(const Key& key) {
+    detail::require_keys(hashing(), key_kind::integers);
+    return insert_new_hash(detail::hash_of(key, seed()));
+  }
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash);
+
+  /// Inserts keys in order until one finds no room; returns how many are in: all, or the first so
+  /// many.
+  [[nodiscard]] std::uint64_t insert(const key_batch& keys, const bulk_options& options = {});
+  template <detail::key_range Keys>
+  [[nodiscard]] std::uint64_t insert(const Keys& keys) {
+    std::uint64_t inserted = 0;
+    detail::for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+      if (inserted == first) inserted += insert(batch);
+    });
+    return inserted;
+  }
+
+  /// Takes one copy of the key out; false, and nothing changes, when none is in. O(1).
+  template <detail::single_key Key>
+  bool remove(const Key& key) {
+    detail::require_keys(hashing(), key_kind::integers);
+    return remove_hash(detail::hash_of(key, seed()));
+  }
+  bool remove_hash(std::uint64_t hash) noexcept;
+
+  /// Takes out one copy of each key, in order: bit i of `bitmap` (null: count only) is set when key
+  /// i was in. Returns how many were.
+  std::uint64_t remove(const key_batch& keys, std::uint8_t* bitmap,
+                       const bulk_options& options = {});
+  template <detail::key_range Keys>
+  std::uint64_t remove(const Keys& keys, std::span<std::uint8_t> bitmap) {
+    detail::require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
+    std::uint64_t removed = 0;
+    detail::for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+      removed += remove(batch, bitmap.data() + first / 8);
+    });
+    return removed;
+  }
+
+  /// For ready 64-bit hashes. Two cache lines.
+  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept;
+
+  void clear() noexcept;
+
+  [[nodiscard]] std::uint64_t seed() const noexcept { return options_.seed; }
+  [[nodiscard]] key_hashing hashing() const noexcept { return options_.hashing; }
+  [[nodiscard]] std::uint32_t lines() const noexcept { return lines_; }
+  [[nodiscard]] std::uint32_t fingerprint_bits() const noexcept { return bits_; }
+  [[nodiscard]] std::uint32_t buckets() const noexcept { return buckets_; }
+  [[nodiscard]] std::uint64_t slots() const noexcept { return std::uint64_t{buckets_} * 4; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return std::uint64_t{lines_} * 64; }
+  /// Fingerprints that are in: insertions less removals.
+  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
+  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
+  [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
+  /// inserted_keys() / slots().
+  [[nodiscard]] double load() const noexcept {
+    return static_cast<double>(inserted_keys_) / static_cast<double>(slots());
+  }
+  /// The chance that a new, random key is taken for a known one, at this load. O(1).
+  [[nodiscard]] double current_fpr() const noexcept;
+
+ private:
+  friend class detail::keyed_queries<cuckoo_filter>;
+
+  struct place {
+    std::uint64_t fingerprint;
+    std::uint32_t first;
+    std::uint32_t second;
+  };
+
+  [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
+                                    const bulk_options& options) const;
+  [[nodiscard]] place place_of(std::uint64_t hash) const noexcept;
+  [[nodiscard]] std::uint32_t other_bucket(std::uint32_t bucket,
+                                           std::uint64_t fingerprint) const noexcept;
+  [[nodiscard]] const std::uint64_t* line_of(std::uint32_t bucket) const noexcept;
+  [[nodiscard]] unsigned find(std::uint32_t bucket, std::uint64_t fingerprint) const noexcept;
+  [[nodiscard]] std::uint64_t exchange(std::uint32_t bucket, unsigned slot,
+                                       std::uint64_t fingerprint) noexcept;
+  [[nodiscard]] bool put(std::uint32_t bucket, std::uint64_t fingerprint) noexcept;
+  [[nodiscard]] bool make_room(const place& where, std::uint64_t hash) noexcept;
+  void prefetch(const place& where) const noexcept;
+  [[nodiscard]] std::uint64_t count_fingerprints() const noexcept;
+  [[nodiscard]] bool has_unused_bits() const noexcept;
+
+  filter_options options_;
+  std::uint64_t inserted_keys_ = 0;
+  std::uint64_t planned_keys_ = 0;
+  double target_fpr_ = 0;
+  std::uint32_t lines_ = 0;
+  std::uint32_t bits_ = 0;
+  std::uint32_t buckets_per_line_ = 0;
+  std::uint32_t buckets_ = 0;
+  storage storage_;
+};
+
+}  // namespace octobloom

@@ -1,6 +1,6 @@
-// Writes a log of e-mail senders, the same one every time: COUNT lines drawn from ADDRESSES possible
-// addresses. Ten million lines from seven million addresses are 288 MB, and about half of them are
-// repeats.
+// Writes a log of e-mail senders, the same one every time: COUNT lines drawn from ADDRESSES
+// possible addresses. Ten million lines from seven million addresses are 288 MB, and about half of
+// them are repeats.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
   std::string text;
   for (std::uint64_t i = 0; i < lines; ++i) {
     const std::uint64_t address = random.below(addresses);
-    text += "user" + std::to_string(address) + "@mx" + std::to_string(address % 100) +
-            ".example.com\n";
+    text +=
+        "user" + std::to_string(address) + "@mx" + std::to_string(address % 100) + ".example.com\n";
     if (text.size() > (1 << 20) || i + 1 == lines) {
       std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
       text.clear();

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   getrusage(RUSAGE_SELF, &usage);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   std::cerr << "{\"lines_in\": " << lines << ", \"lines_out\": " << seen.size()
-            << ", \"seconds\": " << took.count()
-            << ", \"peak_bytes\": " << usage.ru_maxrss * 1024 << "}\n";
+            << ", \"seconds\": " << took.count() << ", \"peak_bytes\": " << usage.ru_maxrss * 1024
+            << "}\n";
   return std::cout ? 0 : 1;
 }

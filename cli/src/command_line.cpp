@@ -47,8 +47,9 @@ command_line::command_line() : app_(std::make_unique<CLI::App>(about, "octobloom
   app_->set_version_flag("--version", "octobloom " OCTOBLOOM_VERSION, "the version");
   add_pages_option(*app_, page_);
   app_->require_subcommand(0, 1);
-  app_->footer("'octobloom VERB --help' says more, with examples.\n"
-               "Exit status: 0 done, 1 nothing found (check), 2 an error.");
+  app_->footer(
+      "'octobloom VERB --help' says more, with examples.\n"
+      "Exit status: 0 done, 1 nothing found (check), 2 an error.");
   for (const verb* v : all_verbs()) {
     CLI::App* sub = app_->add_subcommand(v->name, v->summary);
     sub->group("Verbs");

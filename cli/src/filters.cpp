@@ -6,8 +6,7 @@
 
 namespace octobloom::cli {
 
-void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed,
-                  const std::string& path) {
+void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed, const std::string& path) {
   if (asked && *asked != seed) {
     throw usage_error("--seed " + std::to_string(*asked) + ": " + path + " has the seed " +
                       std::to_string(seed) + ", which stays as it is");
@@ -16,8 +15,8 @@ void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed,
 
 void warn_if_full(const filter& filter, const std::string& path) {
   const filter_statistics statistics = filter.statistics();
-  const saturation verdict = judge(statistics, filter.inserted_keys(), filter.planned_keys(),
-                                   filter.target_fpr());
+  const saturation verdict =
+      judge(statistics, filter.inserted_keys(), filter.planned_keys(), filter.target_fpr());
   if (verdict == saturation::fine) return;
   std::string text = path + " is " + std::string(to_string(verdict)) + ": ";
   if (filter.planned_keys() > 0) {

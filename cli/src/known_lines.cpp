@@ -31,8 +31,7 @@ class filter_of_lines : public known_lines {
                       ? 0
                       : distinct_keys(filter_.statistics(), filter_.inserted_keys())) {}
 
-  std::uint64_t insert_new(const engine& e, const key_batch& hashes,
-                           std::uint8_t* marks) override {
+  std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
     const std::uint64_t fresh = e.insert_new(filter_.view(), hashes, marks, {});
     filter_.count_inserted(fresh);
     told_new_ += fresh;
@@ -49,10 +48,9 @@ class filter_of_lines : public known_lines {
   [[nodiscard]] knowledge assess(std::uint64_t repeats) const override {
     const filter_statistics now = filter_.statistics();
     // With every bit set, all that is known is that no more than the repeats can be lost.
-    const double lost =
-        now.estimated_keys
-            ? expected_lost(at_start_, *now.estimated_keys, filter_.blocks(), filter_.k())
-            : static_cast<double>(repeats);
+    const double lost = now.estimated_keys ? expected_lost(at_start_, *now.estimated_keys,
+                                                           filter_.blocks(), filter_.k())
+                                           : static_cast<double>(repeats);
     return {now.current_fpr, lost};
   }
 

@@ -36,19 +36,19 @@ class long_text {
 
   /// Counts `separator` in the `wanted` bytes from `at` on; `seen` grows by the bytes that were
   /// there.
-  std::uint64_t count(std::uint64_t at, std::uint64_t wanted, char separator,
-                      std::uint64_t& seen) {
+  std::uint64_t count(std::uint64_t at, std::uint64_t wanted, char separator, std::uint64_t& seen) {
     std::uint64_t found = 0;
-    auto part = std::upper_bound(parts_.begin(), parts_.end(), at,
-                                 [](std::uint64_t place, const part_of& p) { return place < p.end; });
+    auto part =
+        std::upper_bound(parts_.begin(), parts_.end(), at,
+                         [](std::uint64_t place, const part_of& p) { return place < p.end; });
     for (; part != parts_.end() && wanted > 0; ++part) {
       const input_file file(part->path);
       const off_t start = std::max<off_t>(lseek(file.descriptor(), 0, SEEK_CUR), 0);
       std::uint64_t position = at - part->begin;
       while (wanted > 0) {
         const std::size_t piece = std::min<std::uint64_t>(wanted, buffer_.size());
-        const ssize_t got = pread(file.descriptor(), buffer_.data(), piece,
-                                  start + static_cast<off_t>(position));
+        const ssize_t got =
+            pread(file.descriptor(), buffer_.data(), piece, start + static_cast<off_t>(position));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) file.fail("cannot be read");
         if (got == 0) break;

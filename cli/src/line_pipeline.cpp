@@ -126,8 +126,8 @@ class line_pipeline {
   std::uint64_t chunks_ = 0;  // read so far; guarded by reading_
   turnstile judging_;
   turnstile writing_;
-  progress progress_;         // used between enter() and pass() of writing_
-  std::uint64_t lines_ = 0;   // the same
+  progress progress_;        // used between enter() and pass() of writing_
+  std::uint64_t lines_ = 0;  // the same
   std::mutex failing_;
   std::exception_ptr failure_;
 };

@@ -58,8 +58,8 @@ std::uint64_t parse_scaled(std::string_view text, const char* example, std::uint
   std::string_view rest;
   const std::uint64_t value = leading_number(text, example, rest);
   if (rest.empty()) return value;
-  const auto unit = units.find(
-      rest.front() >= 'a' ? static_cast<char>(rest.front() - 'a' + 'A') : rest.front());
+  const auto unit =
+      units.find(rest.front() >= 'a' ? static_cast<char>(rest.front() - 'a' + 'A') : rest.front());
   if (unit == std::string_view::npos || (rest.size() > 1 && rest.substr(1) != long_form)) {
     refuse(text, std::string("is not a number like ") + example);
   }

@@ -92,16 +92,14 @@ option_list::declared option_list::size(const std::string& names,
 
 option_list::declared option_list::rate(const std::string& names, std::optional<double>& target,
                                         const std::string& help) {
-  return add(names, "RATE", help, [&target](const std::string& text) {
-    target = parse_rate(text);
-  });
+  return add(names, "RATE", help,
+             [&target](const std::string& text) { target = parse_rate(text); });
 }
 
 option_list::declared option_list::seed(std::optional<std::uint64_t>& target,
                                         const std::string& help) {
-  return add("--seed", "SEED", help, [&target](const std::string& text) {
-    target = parse_seed(text);
-  });
+  return add("--seed", "SEED", help,
+             [&target](const std::string& text) { target = parse_seed(text); });
 }
 
 option_list::declared option_list::file(const std::string& names, std::string& target,

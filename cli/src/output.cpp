@@ -29,8 +29,7 @@ output::output(const atomic_file& file, std::string name)
 
 void output::write(std::string_view bytes) const {
   while (!bytes.empty()) {
-    const ssize_t put =
-        ::write(descriptor_, bytes.data(), std::min(bytes.size(), largest_write));
+    const ssize_t put = ::write(descriptor_, bytes.data(), std::min(bytes.size(), largest_write));
     if (put >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(put));
     } else if (errno == EPIPE) {
@@ -45,6 +44,12 @@ void output::write(std::string_view bytes) const {
 
 void print(std::string_view text) {
   output().write(text);
+}
+
+void write_whole_file(const std::string& path, std::string_view text) {
+  atomic_file file(path);
+  output(file, path).write(text);
+  file.commit();
 }
 
 }  // namespace octobloom::cli

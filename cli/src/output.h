@@ -32,4 +32,7 @@ class output {
 /// Text to standard output.
 void print(std::string_view text);
 
+/// A small file, all of it or nothing. Throws error{io}.
+void write_whole_file(const std::string& path, std::string_view text);
+
 }  // namespace octobloom::cli

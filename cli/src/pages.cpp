@@ -126,8 +126,7 @@ std::string man(const CLI::App& app) {
   text += ".SH VERBS\n";
   for (const CLI::App* sub : verbs_of(app)) text += man_verb(*sub);
   text += ".SH \"EXIT STATUS\"\n";
-  for (const auto& [status, meaning] :
-       std::array<std::pair<const char*, const char*>, 3>{
+  for (const auto& [status, meaning] : std::array<std::pair<const char*, const char*>, 3>{
            {{"0", "all was done"},
             {"1", "check printed nothing"},
             {"2", "an error, which standard error tells in words"}}}) {
@@ -135,7 +134,8 @@ std::string man(const CLI::App& app) {
   }
   text += ".SH ENVIRONMENT\n";
   text +=
-      ".TP\nOCTOBLOOM_ENGINE\nThe engine that works unless \\fB\\-\\-engine\\fR names one; one that "
+      ".TP\nOCTOBLOOM_ENGINE\nThe engine that works unless \\fB\\-\\-engine\\fR names one; one "
+      "that "
       "cannot run here is an error.\n";
   text +=
       ".TP\nOCTOBLOOM_TARGET\nThe instruction set that the simd engine uses; one that is not there "
@@ -220,9 +220,8 @@ std::string zsh_options(const CLI::App& app, const std::string& indent) {
       text += "[" + zsh_text(o->get_description()) + "]";
       if (takes_value(*o)) {
         const std::string type = choices_of(*o).empty() ? o->get_type_name() : "choice";
-        text += ":" + zsh_text(type) + ":" + (choices_of(*o).empty() && !takes_file(*o)
-                                                  ? std::string(" ")
-                                                  : zsh_action(*o));
+        text += ":" + zsh_text(type) + ":" +
+                (choices_of(*o).empty() && !takes_file(*o) ? std::string(" ") : zsh_action(*o));
       }
       text += "' \\\n";
     }

@@ -52,8 +52,8 @@ std::uint64_t total_size(const std::vector<std::string>& inputs) {
     const int result =
         is_stdin(input) ? fstat(STDIN_FILENO, &status) : ::stat(input.c_str(), &status);
     if (result != 0 || !S_ISREG(status.st_mode)) return 0;
-    total += is_stdin(input) ? input_file(input).size()
-                             : static_cast<std::uint64_t>(status.st_size);
+    total +=
+        is_stdin(input) ? input_file(input).size() : static_cast<std::uint64_t>(status.st_size);
   }
   return total;
 }

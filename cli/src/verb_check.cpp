@@ -48,8 +48,7 @@ int run(check_options& options) {
                  .show_progress = !options.common.quiet,
                  .judge =
                      [&](text_chunk& chunk) {
-                       contained +=
-                           e.may_contain(filter.view(), chunk.hashes(), chunk.marks(), {});
+                       contained += e.may_contain(filter.view(), chunk.hashes(), chunk.marks(), {});
                      },
                  .in_order = false,
                  .out = options.count ? nullptr : &out,

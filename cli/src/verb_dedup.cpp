@@ -57,10 +57,7 @@ struct dedup_result {
 class deduplicator {
  public:
   deduplicator(known_lines& known, const engine& e, bool full_is_error)
-      : known_(known),
-        engine_(e),
-        full_is_error_(full_is_error),
-        warn_beyond_(known.capacity()) {}
+      : known_(known), engine_(e), full_is_error_(full_is_error), warn_beyond_(known.capacity()) {}
 
   void judge(text_chunk& chunk) {
     lines_out_ += known_.insert_new(engine_, chunk.hashes(), chunk.marks());
@@ -106,9 +103,10 @@ void check_usage(const dedup_options& options) {
     throw usage_error("--filter brings its own size: -n, -p and -m do not go with it");
   }
   if (options.on_full == "grow") {
-    throw error(error_code::invalid_argument,
-                "--on-full grow: the growing filter is not part of this version; use warn or error, "
-                "and give -n the number of distinct lines");
+    throw error(
+        error_code::invalid_argument,
+        "--on-full grow: the growing filter is not part of this version; use warn or error, "
+        "and give -n the number of distinct lines");
   }
 }
 
@@ -118,19 +116,19 @@ void require_other_output(const line_options& lines, const output& out) {
   if (fstat(out.descriptor(), &target) != 0 || !S_ISREG(target.st_mode)) return;
   for (const std::string& input : lines.inputs) {
     struct stat source {};
-    const int result =
-        input == "-" ? fstat(STDIN_FILENO, &source) : ::stat(input.c_str(), &source);
+    const int result = input == "-" ? fstat(STDIN_FILENO, &source) : ::stat(input.c_str(), &source);
     if (result == 0 && source.st_dev == target.st_dev && source.st_ino == target.st_ino) {
-      throw error(error_code::io,
-                  input + ": is input and output at once; write with -o, which replaces it at the end");
+      throw error(
+          error_code::io,
+          input + ": is input and output at once; write with -o, which replaces it at the end");
     }
   }
 }
 
 std::unique_ptr<known_lines> start(const dedup_options& options) {
   if (options.filter.empty()) {
-    return remember_in(filter(size_for(options.sizing, options.lines),
-                              {.seed = options.seed.value_or(0)}));
+    return remember_in(
+        filter(size_for(options.sizing, options.lines), {.seed = options.seed.value_or(0)}));
   }
   filter yesterday = filter::load(options.filter, {.verify_body = options.verify_body});
   require_lines(yesterday, options.filter);
@@ -149,22 +147,20 @@ void write_report(const std::string& path, const dedup_result& result, const kno
                                       {"filter_bytes", known.bytes()},
                                       {"peak_bytes", peak_memory()},
                                       {"engine", e.name}};
-  atomic_file file(path);
-  const std::string text = report.dump(2) + "\n";
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
+  write_whole_file(path, report.dump(2) + "\n");
 }
 
 std::string summarize(const dedup_result& result, const known_lines& known, const engine& e) {
   const double megabytes = static_cast<double>(result.totals.bytes) / 1e6;
   return grouped(result.totals.lines) + " lines in, " + grouped(result.lines_out) + " out, " +
          grouped(result.repeats()) + " repeats; " +
-         (result.known.expected_lost < 0.5 ? "expected lost " + rate_text(result.known.expected_lost)
-                                           : "expected lost " + grouped(result.known.expected_lost)) +
+         (result.known.expected_lost < 0.5
+              ? "expected lost " + rate_text(result.known.expected_lost)
+              : "expected lost " + grouped(result.known.expected_lost)) +
          "\nfilter " + size_text(known.bytes()) + " at rate " +
          rate_text(result.known.expected_fpr) + ", peak memory " + size_text(peak_memory()) + ", " +
-         fixed(result.seconds, 2) + " s, " + fixed(megabytes / result.seconds, 0) + " MB/s, engine " +
-         e.name;
+         fixed(result.seconds, 2) + " s, " + fixed(megabytes / result.seconds, 0) +
+         " MB/s, engine " + e.name;
 }
 
 int run(dedup_options& options) {
@@ -247,7 +243,8 @@ const verb dedup_verb{
     "zcat events.gz | octobloom dedup -n 10M # a pipe has no length: say how many\n"
     "octobloom dedup --save seen.octobloom -n 50M monday.log -o monday.new # remembers Monday's "
     "lines\n"
-    "octobloom dedup --filter seen.octobloom --save seen.octobloom tuesday.log # prints what is new "
+    "octobloom dedup --filter seen.octobloom --save seen.octobloom tuesday.log # prints what is "
+    "new "
     "on Tuesday",
     declare};
 

@@ -28,8 +28,8 @@ const char* name_of(key_hashing hashing) {
 
 nlohmann::ordered_json to_json(const file_header& header, const mapped_filter& filter) {
   const filter_statistics statistics = filter.statistics();
-  const saturation verdict = judge(statistics, filter.inserted_keys(), filter.planned_keys(),
-                                   filter.target_fpr());
+  const saturation verdict =
+      judge(statistics, filter.inserted_keys(), filter.planned_keys(), filter.target_fpr());
   nlohmann::ordered_json estimate = nullptr;
   if (statistics.estimated_keys) estimate = *statistics.estimated_keys;
   return {{"kind", to_string(header.kind)},
@@ -70,8 +70,9 @@ std::string describe(const nlohmann::ordered_json& info) {
          row("planned", (has_keys ? count("planned_keys") + " keys" : std::string("no count")) +
                             (has_rate ? " at " + percent("target_fpr") : std::string())) +
          row("inserted", count("inserted_keys") + " calls") +
-         row("distinct keys", estimate.is_null() ? std::string("more than can be told: every bit is set")
-                                                 : "about " + grouped(estimate.get<double>())) +
+         row("distinct keys", estimate.is_null()
+                                  ? std::string("more than can be told: every bit is set")
+                                  : "about " + grouped(estimate.get<double>())) +
          row("bits set", percent("fill")) + row("false positives", percent("current_fpr")) +
          row("verdict", info.at("verdict").get<std::string>());
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "numbers.h"
 #include "options.h"
 #include "output.h"
+#include "table.h"
 #include "verbs.h"
 
 namespace octobloom::cli {
@@ -36,27 +36,6 @@ nlohmann::ordered_json to_json(const plan& p) {
           {"bits_per_key", p.bits_per_key()},
           {"k", p.k},
           {"expected_fpr", p.expected_fpr}};
-}
-
-std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.insert(0, width - text.size(), ' ');
-  return text;
-}
-
-/// Columns aligned to the right.
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += padded(row[i], widths[i] + (i == 0 ? 0 : 3));
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 std::string percent(double rate) {

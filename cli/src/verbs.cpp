@@ -10,7 +10,8 @@
   VERB(check)                 \
   VERB(dedup)                 \
   VERB(merge)                 \
-  VERB(info)
+  VERB(info)                  \
+  VERB(bench)
 
 namespace octobloom::cli {
 

@@ -116,7 +116,7 @@ option_list::declared option_list::files(const std::string& name, std::vector<st
     if (text.empty()) throw std::invalid_argument("the name of a file is empty");
     target.push_back(text);
   });
-  app_.get_option(name)->expected(1, CLI::detail::expected_max_vector_size);
+  app_.get_option(name)->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
   return result;
 }
 

@@ -21,21 +21,17 @@ namespace octobloom::simd::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-enum class operation : std::uint8_t { insert, may_contain, insert_new };
+/// The last two only read, or only write, a word of each block: the least that the memory asks for.
+enum class operation : std::uint8_t { insert, may_contain, insert_new, read_line, write_line };
+
+constexpr bool answers(operation op) {
+  return op == operation::may_contain || op == operation::insert_new;
+}
 
 /// Bits of an answer are made eight at a time, so keys go in groups of eight.
 constexpr std::size_t group = 8;
 
-/// Groups between the prefetch of a block and its use, and the ring that holds them.
-constexpr std::size_t ahead = 7;
-constexpr std::size_t ring = 8;
-static_assert(std::has_single_bit(ring) && ahead < ring);
-
-#if HWY_TARGET == HWY_SCALAR
-constexpr bool vectors = false;
-#else
-constexpr bool vectors = true;
-
+#if HWY_TARGET != HWY_SCALAR
 /// Words of a block in one vector. Scalable vectors (SVE) cannot be counted on beyond 128 bits.
 #if HWY_HAVE_SCALABLE
 constexpr std::size_t lanes = 2;
@@ -74,63 +70,237 @@ struct partial_rounds {
 
 // ------------------------------------------------------------------ from keys to blocks
 
+// Narrow vectors lose to the processor's own 64-bit multiplier: there one key after the other is
+// hashed. Wide ones hash four vectors of keys at a time, so that four chains of multiplications
+// overlap.
+#if HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE
+
+constexpr std::size_t chains = 4;
+constexpr std::size_t batch = chains * lanes;
+
+using word = hn::Vec<words_tag>;
+struct words {
+  word chain[chains];
+};
+
+/// x * c for x below 2^32.
+HWY_INLINE word multiply_low(word x, std::uint64_t c) {
+  const words_tag d;
+  const halves_tag d32;
+  const auto x32 = hn::BitCast(d32, x);
+  const auto low = hn::MulEven(x32, hn::BitCast(d32, hn::Set(d, c)));
+  const auto high = hn::MulEven(x32, hn::BitCast(d32, hn::Set(d, c >> 32)));
+  return hn::Add(low, hn::ShiftLeft<32>(high));
+}
+
+template <int Bits>
+HWY_INLINE void rotate_left(words& h) {
+  for (word& x : h.chain) x = hn::RotateRight<64 - Bits>(x);
+}
+HWY_INLINE void multiply(words& h, std::uint64_t c) {
+  const auto factor = hn::Set(words_tag(), c);
+  for (word& x : h.chain) x = hn::Mul(x, factor);
+}
+HWY_INLINE void add(words& h, std::uint64_t c) {
+  const auto term = hn::Set(words_tag(), c);
+  for (word& x : h.chain) x = hn::Add(x, term);
+}
+HWY_INLINE void exclusive_or(words& h, const words& other) {
+  for (std::size_t c = 0; c < chains; ++c) h.chain[c] = hn::Xor(h.chain[c], other.chain[c]);
+}
+template <int Bits>
+HWY_INLINE void fold(words& h) {
+  for (word& x : h.chain) x = hn::Xor(x, hn::ShiftRight<Bits>(x));
+}
+HWY_INLINE words load(const std::uint64_t* from) {
+  words w;
+  for (std::size_t c = 0; c < chains; ++c) w.chain[c] = hn::LoadU(words_tag(), from + c * lanes);
+  return w;
+}
+HWY_INLINE void store(const words& w, std::uint64_t* to) {
+  for (std::size_t c = 0; c < chains; ++c) hn::StoreU(w.chain[c], words_tag(), to + c * lanes);
+}
+
+// XXH64 as in <octobloom/hash.h>, of `batch` keys at a time.
+HWY_INLINE void merge8(words& h, words lane) {
+  multiply(lane, detail::prime2);
+  rotate_left<31>(lane);
+  multiply(lane, detail::prime1);
+  exclusive_or(h, lane);
+  rotate_left<27>(h);
+  multiply(h, detail::prime1);
+  add(h, detail::prime4);
+}
+HWY_INLINE void avalanche(words& h) {
+  fold<33>(h);
+  multiply(h, detail::prime2);
+  fold<29>(h);
+  multiply(h, detail::prime3);
+  fold<32>(h);
+}
+
 HWY_INLINE void hash_integers(const std::uint64_t* HWY_RESTRICT keys, std::uint64_t seed,
                               std::uint64_t* HWY_RESTRICT hashes) {
-#if HWY_TARGET != HWY_SCALAR
-  // Narrow vectors lose to the processor's own 64-bit multiplier.
-  if constexpr (lanes >= 4) {
-    const words_tag d;
-    const auto start = hn::Set(d, seed + detail::prime5 + 8);
-    const auto prime1 = hn::Set(d, detail::prime1);
-    const auto prime2 = hn::Set(d, detail::prime2);
-    const auto prime3 = hn::Set(d, detail::prime3);
-    const auto prime4 = hn::Set(d, detail::prime4);
-    for (std::size_t i = 0; i < group; i += lanes) {
-      const auto lane = hn::Mul(hn::LoadU(d, keys + i), prime2);
-      auto h = hn::Xor(start, hn::Mul(hn::RotateRight<64 - 31>(lane), prime1));
-      h = hn::Add(hn::Mul(hn::RotateRight<64 - 27>(h), prime1), prime4);
-      h = hn::Mul(hn::Xor(h, hn::ShiftRight<33>(h)), prime2);
-      h = hn::Mul(hn::Xor(h, hn::ShiftRight<29>(h)), prime3);
-      hn::Store(hn::Xor(h, hn::ShiftRight<32>(h)), d, hashes + i);
+  words h;
+  for (word& x : h.chain) x = hn::Set(words_tag(), seed + detail::prime5 + 8);
+  merge8(h, load(keys));
+  avalanche(h);
+  store(h, hashes);
+}
+
+/// What is left of strings after their full 32-byte stripes.
+struct string_tails {
+  alignas(64) std::uint64_t start[batch];     ///< the hash so far
+  alignas(64) std::uint64_t left[batch];      ///< bytes, 0 to 31
+  alignas(64) std::uint64_t whole[3][batch];  ///< whole words of eight bytes, as far as there are
+  alignas(64) std::uint64_t last[batch];      ///< the bytes after them, and what follows
+};
+
+HWY_INLINE std::uint64_t load_word(const char* from) {
+  std::uint64_t value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+HWY_INLINE void load_tails(const string_keys& keys, std::size_t first, std::uint64_t seed,
+                           string_tails& tails) {
+  for (std::size_t i = 0; i < batch; ++i) {
+    const char* p = keys.bytes + keys.offsets[first + i];
+    const std::uint64_t size =
+        keys.offsets[first + i + 1] - keys.offsets[first + i] - keys.separator;
+    std::uint64_t start = seed + detail::prime5;
+    std::uint64_t left = size;
+    if (HWY_UNLIKELY(left >= 32)) {
+      detail::xxh64_lanes stripes(seed);
+      for (; left >= 32; left -= 32, p += 32) {
+        stripes.add(load_word(p), load_word(p + 8), load_word(p + 16), load_word(p + 24));
+      }
+      start = stripes.merged();
     }
-    return;
+    const std::uint64_t whole = left & 24;
+    tails.start[i] = start + size;
+    tails.left[i] = left;
+    tails.whole[0][i] = load_word(p);
+    tails.whole[1][i] = load_word(p + HWY_MIN(whole, 8));
+    tails.whole[2][i] = load_word(p + HWY_MIN(whole, 16));
+    tails.last[i] = load_word(p + whole);
   }
+}
+
+/// Keeps `changed` where `left`, in two's complement, is above `limit`.
+HWY_INLINE void keep_where_above(words& h, const words& changed, const words& left,
+                                 std::int64_t limit) {
+  const hn::RebindToSigned<words_tag> di;
+  for (std::size_t c = 0; c < chains; ++c) {
+    const auto above = hn::Gt(hn::BitCast(di, left.chain[c]), hn::Set(di, limit));
+    h.chain[c] = hn::IfThenElse(hn::RebindMask(words_tag(), above), changed.chain[c], h.chain[c]);
+  }
+}
+HWY_INLINE words masked(const words& w, std::uint64_t mask) {
+  words result;
+  for (std::size_t c = 0; c < chains; ++c) {
+    result.chain[c] = hn::And(w.chain[c], hn::Set(words_tag(), mask));
+  }
+  return result;
+}
+
+/// Strings of any lengths without a branch on a length below 32. Reads up to seven bytes past
+/// each.
+HWY_INLINE void hash_strings(const string_keys& keys, std::size_t first, std::uint64_t seed,
+                             std::uint64_t* HWY_RESTRICT hashes) {
+  string_tails tails;
+  load_tails(keys, first, seed, tails);
+  words h = load(tails.start);
+  const words left = load(tails.left);
+  for (std::size_t word_index = 0; word_index < 3; ++word_index) {
+    words changed = h;
+    merge8(changed, load(tails.whole[word_index]));
+    keep_where_above(h, changed, left, static_cast<std::int64_t>(8 * word_index + 7));
+  }
+  words rest = load(tails.last);
+  const words four = masked(left, 4);
+  {
+    words changed = h;
+    for (std::size_t c = 0; c < chains; ++c) {
+      const auto low = hn::And(rest.chain[c], hn::Set(words_tag(), 0xFFFFFFFFu));
+      changed.chain[c] = hn::Xor(changed.chain[c], multiply_low(low, detail::prime1));
+    }
+    rotate_left<23>(changed);
+    multiply(changed, detail::prime2);
+    add(changed, detail::prime3);
+    keep_where_above(h, changed, four, 0);
+    words upper = rest;
+    for (word& x : upper.chain) x = hn::ShiftRight<32>(x);
+    keep_where_above(rest, upper, four, 0);
+  }
+  const words bytes = masked(left, 3);
+  for (std::int64_t byte = 0; byte < 3; ++byte) {
+    words changed = h;
+    for (std::size_t c = 0; c < chains; ++c) {
+      const auto low = hn::And(rest.chain[c], hn::Set(words_tag(), 0xFFu));
+      changed.chain[c] = hn::Xor(changed.chain[c], multiply_low(low, detail::prime5));
+      rest.chain[c] = hn::ShiftRight<8>(rest.chain[c]);
+    }
+    rotate_left<11>(changed);
+    multiply(changed, detail::prime1);
+    keep_where_above(h, changed, bytes, byte);
+  }
+  avalanche(h);
+  store(h, hashes);
+}
+
+/// Whether hash_strings() stays inside the bytes of `keys`.
+HWY_INLINE bool has_room_behind(const string_keys& keys, std::size_t first) {
+  return keys.offsets[first + batch] + 8 <= keys.offsets[keys.count];
+}
+
+#else
+
+constexpr std::size_t batch = group;
+
+HWY_INLINE void hash_integers(const std::uint64_t* HWY_RESTRICT keys, std::uint64_t seed,
+                              std::uint64_t* HWY_RESTRICT hashes) {
+  for (std::size_t i = 0; i < batch; ++i) hashes[i] = hash_integer(keys[i], seed);
+}
+HWY_INLINE void hash_strings(const string_keys&, std::size_t, std::uint64_t, std::uint64_t*) {}
+HWY_INLINE bool has_room_behind(const string_keys&, std::size_t) {
+  return false;
+}
+
 #endif
-  for (std::size_t i = 0; i < group; ++i) hashes[i] = hash_integer(keys[i], seed);
-}
 
-/// The hashes of keys `first` to `first` + 7.
-HWY_INLINE void hash_group(const key_batch& keys, std::size_t first, std::uint64_t seed,
-                           std::uint64_t* HWY_RESTRICT hashes) {
-  switch (keys.kind()) {
-    case key_kind::integers:
-      hash_integers(keys.values() + first, seed, hashes);
-      break;
-    case key_kind::hashes:
-      std::memcpy(hashes, keys.values() + first, group * sizeof(std::uint64_t));
-      break;
-    case key_kind::strings:
-      for (std::size_t i = 0; i < group; ++i) hashes[i] = keys.hash(first + i, seed);
-      break;
+static_assert(batch % group == 0);
+
+/// The hashes of `count` keys from `first` on; a whole batch is faster.
+HWY_INLINE void hash_keys(const key_batch& keys, std::size_t first, std::size_t count,
+                          std::uint64_t seed, std::uint64_t* HWY_RESTRICT hashes) {
+  if (keys.kind() == key_kind::hashes) {
+    std::memcpy(hashes, keys.values() + first, count * sizeof(std::uint64_t));
+  } else if (count == batch && keys.kind() == key_kind::integers) {
+    hash_integers(keys.values() + first, seed, hashes);
+  } else if (count == batch && has_room_behind(keys.as_strings(), first)) {
+    hash_strings(keys.as_strings(), first, seed, hashes);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) hashes[i] = keys.hash(first + i, seed);
   }
 }
 
-/// Where the blocks of eight hashes start, in bytes from the filter's first.
+/// Where the blocks of a group of hashes start, in words from the filter's first.
 HWY_INLINE void locate(const std::uint64_t* HWY_RESTRICT hashes, std::uint32_t blocks,
                        std::uint64_t* HWY_RESTRICT offsets) {
 #if HWY_TARGET != HWY_SCALAR
   const words_tag d;
   const halves_tag d32;
   const auto count = hn::Set(d32, blocks);
-  const auto whole_blocks = hn::Set(d, ~std::uint64_t{rot8::bytes_per_block - 1});
+  const auto whole_blocks = hn::Set(d, ~std::uint64_t{rot8::words_per_block - 1});
   for (std::size_t i = 0; i < group; i += lanes) {
     const auto upper = hn::BitCast(d32, hn::ShiftRight<32>(hn::Load(d, hashes + i)));
     const auto scaled = hn::MulEven(upper, count);
-    hn::Store(hn::And(hn::ShiftRight<26>(scaled), whole_blocks), d, offsets + i);
+    hn::Store(hn::And(hn::ShiftRight<29>(scaled), whole_blocks), d, offsets + i);
   }
 #else
   for (std::size_t i = 0; i < group; ++i) {
-    offsets[i] = std::uint64_t{rot8::block_index(hashes[i], blocks)} * rot8::bytes_per_block;
+    offsets[i] = std::uint64_t{rot8::block_index(hashes[i], blocks)} * rot8::words_per_block;
   }
 #endif
 }
@@ -144,7 +314,7 @@ HWY_INLINE void locate(const std::uint64_t* HWY_RESTRICT hashes, std::uint32_t b
 template <class V>
 HWY_INLINE auto even_bits(V products) {
   const words_tag d;
-  return hn::ShiftRight<58>(hn::ShiftLeft<32>(hn::BitCast(d, products)));
+  return hn::And(hn::ShiftRight<26>(hn::BitCast(d, products)), hn::Set(d, std::uint64_t{63}));
 }
 template <class V>
 HWY_INLINE auto odd_bits(V products) {
@@ -229,15 +399,26 @@ HWY_INLINE bool visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
 
 // ------------------------------------------------------------------ many keys
 
-/// Keys between their prefetch and their use.
+/// Groups whose blocks are on their way, at most; a power of two.
+constexpr std::size_t ring = 8;
+constexpr std::size_t groups_per_batch = batch / group;
+static_assert(std::has_single_bit(ring) && ring % groups_per_batch == 0);
+
+/// Keys between their prefetch and their use: group g is in slot g mod `ring`.
 struct pipeline {
   alignas(64) std::uint64_t hashes[ring][group];
   alignas(64) std::uint64_t offsets[ring][group];
-};
 
-HWY_INLINE std::uint64_t* block_at(std::uint64_t* words, std::uint64_t offset) {
-  return words + offset / sizeof(std::uint64_t);
-}
+  /// Hashes `count` groups from `first` on and calls for their blocks.
+  HWY_INLINE void fetch(const std::uint64_t* words, const filter_shape& shape,
+                        const key_batch& keys, std::size_t first, std::size_t count) {
+    hash_keys(keys, first * group, count * group, shape.seed, hashes[first % ring]);
+    for (std::size_t g = first; g < first + count; ++g) {
+      locate(hashes[g % ring], shape.blocks, offsets[g % ring]);
+      for (std::size_t i = 0; i < group; ++i) hwy::Prefetch(words + offsets[g % ring][i]);
+    }
+  }
+};
 
 template <operation Op, unsigned Rounds, bool Partial>
 HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_shape& shape,
@@ -248,27 +429,29 @@ HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_s
   std::uint64_t count = 0;
   std::size_t fetched = 0;
   for (std::size_t g = 0; g < groups; ++g) {
-    for (; fetched < groups && fetched <= g + ahead; ++fetched) {
-      const std::size_t slot = fetched % ring;
-      hash_group(keys, fetched * group, shape.seed, line.hashes[slot]);
-      locate(line.hashes[slot], shape.blocks, line.offsets[slot]);
-      for (std::size_t i = 0; i < group; ++i) {
-        hwy::Prefetch(block_at(words, line.offsets[slot][i]));
-      }
+    while (fetched < groups && fetched + groups_per_batch <= g + ring) {
+      const std::size_t next = HWY_MIN(groups_per_batch, groups - fetched);
+      line.fetch(words, shape, keys, fetched, next);
+      fetched += next;
     }
     const std::size_t slot = g % ring;
     unsigned missing = 0;
     for (unsigned i = 0; i < group; ++i) {
-      const std::uint32_t x = rot8::pattern_source(line.hashes[slot][i]);
-      const std::uint64_t* reach = Partial ? partial.ones[rot8::partial_start(x)] : nullptr;
-      const bool absent =
-          visit<Op, Rounds, Partial>(block_at(words, line.offsets[slot][i]), x, reach);
-      missing |= static_cast<unsigned>(absent) << i;
+      std::uint64_t* block = words + line.offsets[slot][i];
+      if constexpr (Op == operation::read_line) {
+        static_cast<void>(*static_cast<const volatile std::uint64_t*>(block));
+      } else if constexpr (Op == operation::write_line) {
+        *static_cast<volatile std::uint64_t*>(block) = *block;
+      } else {
+        const std::uint32_t x = rot8::pattern_source(line.hashes[slot][i]);
+        const std::uint64_t* reach = Partial ? partial.ones[rot8::partial_start(x)] : nullptr;
+        missing |= static_cast<unsigned>(visit<Op, Rounds, Partial>(block, x, reach)) << i;
+      }
     }
-    if constexpr (Op != operation::insert) {
-      const unsigned answers = Op == operation::may_contain ? missing ^ 0xFFu : missing;
-      if (bitmap != nullptr) bitmap[g] = static_cast<std::uint8_t>(answers);
-      count += hwy::PopCount(answers);
+    if constexpr (answers(Op)) {
+      const unsigned byte = Op == operation::may_contain ? missing ^ 0xFFu : missing;
+      if (bitmap != nullptr) bitmap[g] = static_cast<std::uint8_t>(byte);
+      count += hwy::PopCount(byte);
     }
   }
   return count;
@@ -313,43 +496,99 @@ std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
   auto* words = const_cast<std::uint64_t*>(view.words());
   std::uint64_t count = run_k<operation::may_contain>(words, view.shape(), keys, bitmap);
   const std::size_t whole = keys.size() / group * group;
-  unsigned answers = 0;
+  unsigned byte = 0;
   for (std::size_t i = whole; i < keys.size(); ++i) {
     const bool found = view.may_contain_hash(keys.hash(i, view.seed()));
-    answers |= static_cast<unsigned>(found) << (i - whole);
+    byte |= static_cast<unsigned>(found) << (i - whole);
   }
   if (whole < keys.size() && bitmap != nullptr) {
-    bitmap[whole / group] = static_cast<std::uint8_t>(answers);
+    bitmap[whole / group] = static_cast<std::uint8_t>(byte);
   }
-  return count + hwy::PopCount(answers);
+  return count + hwy::PopCount(byte);
 }
 
 std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap) {
   std::uint64_t count = run_k<operation::insert_new>(view.words(), view.shape(), keys, bitmap);
   const std::size_t whole = keys.size() / group * group;
-  unsigned answers = 0;
+  unsigned byte = 0;
   for (std::size_t i = whole; i < keys.size(); ++i) {
     const bool fresh = view.insert_new_hash(keys.hash(i, view.seed()));
-    answers |= static_cast<unsigned>(fresh) << (i - whole);
+    byte |= static_cast<unsigned>(fresh) << (i - whole);
   }
   if (whole < keys.size() && bitmap != nullptr) {
-    bitmap[whole / group] = static_cast<std::uint8_t>(answers);
+    bitmap[whole / group] = static_cast<std::uint8_t>(byte);
   }
-  return count + hwy::PopCount(answers);
+  return count + hwy::PopCount(byte);
+}
+
+// ------------------------------------------------------------------ hashes into parts
+
+/// 64 bytes past the caches: nobody reads them soon.
+HWY_INLINE void stream_line(const std::uint64_t* HWY_RESTRICT from,
+                            std::uint64_t* HWY_RESTRICT to) {
+#if HWY_TARGET != HWY_SCALAR
+  const words_tag d;
+  for (std::size_t i = 0; i < part_writer::line_hashes; i += lanes) {
+    hn::Stream(hn::Load(d, from + i), d, to + i);
+  }
+#else
+  std::memcpy(to, from, part_writer::line_hashes * sizeof(std::uint64_t));
+#endif
+}
+
+HWY_INLINE void append(const part_writer& out, std::size_t part, std::uint64_t hash) {
+  const std::uint32_t at = out.cursors[part];
+  std::uint64_t* line = out.lines + part * part_writer::line_hashes;
+  line[at % part_writer::line_hashes] = hash;
+  out.cursors[part] = at + 1;
+  if (at % part_writer::line_hashes == part_writer::line_hashes - 1) {
+    stream_line(line, out.pages + at / part_writer::line_hashes * part_writer::line_hashes);
+    if ((at + 1) % part_writer::page_hashes == 0) out.add_page(part);
+  }
+}
+
+void split(const key_batch& keys, std::uint64_t seed, std::uint32_t blocks,
+           const part_writer& parts, std::uint16_t* part_of_key) {
+  alignas(64) std::uint64_t hashes[batch] = {};
+  alignas(64) std::uint64_t offsets[batch];
+  const part_writer out = parts;
+  const unsigned shift = out.shift + std::countr_zero(rot8::words_per_block);
+  for (std::size_t i = 0; i < keys.size(); i += batch) {
+    const std::size_t count = HWY_MIN(batch, keys.size() - i);
+    hash_keys(keys, i, count, seed, hashes);
+    for (std::size_t j = 0; j < batch; j += group) locate(hashes + j, blocks, offsets + j);
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::uint64_t part = offsets[j] >> shift;
+      if (part_of_key != nullptr) part_of_key[i + j] = static_cast<std::uint16_t>(part);
+      append(out, part, hashes[j]);
+    }
+  }
+  for (std::size_t part = 0; part < out.parts; ++part) {
+    const std::uint32_t at = out.cursors[part];
+    const std::uint32_t rest = at % part_writer::line_hashes;
+    std::memcpy(out.pages + (at - rest), out.lines + part * part_writer::line_hashes,
+                rest * sizeof(std::uint64_t));
+  }
+  hwy::FlushStream();
+}
+
+void touch_lines(const filter_view& view, const key_batch& keys, bool write) {
+  if (write) {
+    run<operation::write_line, 1, false>(view.words(), view.shape(), keys, nullptr);
+  } else {
+    run<operation::read_line, 1, false>(view.words(), view.shape(), keys, nullptr);
+  }
 }
 
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes) {
-  alignas(64) std::uint64_t eight[group];
-  std::size_t i = 0;
-  for (; i + group <= keys.size(); i += group) {
-    hash_group(keys, i, seed, eight);
-    std::memcpy(hashes + i, eight, sizeof(eight));
+  for (std::size_t i = 0; i < keys.size(); i += batch) {
+    hash_keys(keys, i, HWY_MIN(batch, keys.size() - i), seed, hashes + i);
   }
-  for (; i < keys.size(); ++i) hashes[i] = keys.hash(i, seed);
 }
 
 const kernels* table() {
-  static const kernels here{hwy::TargetName(HWY_TARGET), hash, insert, may_contain, insert_new};
+  static const kernels here{
+      hwy::TargetName(HWY_TARGET), hash, insert, may_contain, insert_new, split, touch_lines};
   return &here;
 }
 

@@ -7,6 +7,8 @@
 #include <octobloom/filter_view.h>
 #include <octobloom/keys.h>
 
+#include "parts.h"
+
 namespace octobloom::simd {
 
 /// The code of one target: bulk operations on one core, straight on the filter. Answers as in
@@ -17,6 +19,11 @@ struct kernels {
   void (*insert)(const filter_view&, const key_batch&);
   std::uint64_t (*may_contain)(const const_filter_view&, const key_batch&, std::uint8_t* bitmap);
   std::uint64_t (*insert_new)(const filter_view&, const key_batch&, std::uint8_t* bitmap);
+  /// Appends the hashes of `keys` to their parts, and writes every key's part to `part_of_key` if
+  /// that is not null.
+  void (*split)(const key_batch& keys, std::uint64_t seed, std::uint32_t blocks,
+                const part_writer& parts, std::uint16_t* part_of_key);
+  void (*touch_lines)(const filter_view&, const key_batch&, bool write);
 };
 
 /// What is compiled in and supported here, best first.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 
 #include <octobloom/error.h>
 
 #include "kernels.h"
+#include "partition.h"
 #include "team.h"
 #include "tuning.h"
 
@@ -55,24 +57,52 @@ std::string why_unavailable() {
   }
 }
 
-void insert(const filter_view& view, const key_batch& keys, const bulk_options&) {
-  use_kernels().insert(view, keys);
+/// Runs `by_parts(partition)` when a partition pays and its memory is there, `plainly()` otherwise.
+template <class ByParts, class Plainly>
+auto choose_path(const filter_shape& shape, std::size_t keys, const bulk_options& options,
+                 bool writes, const ByParts& by_parts, const Plainly& plainly) {
+  const auto cut = plan_partition(shape, keys, useful_threads(keys, options), writes);
+  if (!cut) return plainly();
+  try {
+    return by_parts(*cut);
+  } catch (const error&) {
+  } catch (const std::bad_alloc&) {
+  }
+  // Nothing was done yet, and the plain path needs no memory.
+  return plainly();
+}
+
+void insert(const filter_view& view, const key_batch& keys, const bulk_options& options) {
+  const kernels& code = use_kernels();
+  choose_path(
+      view.shape(), keys.size(), options, true,
+      [&](const partition& cut) { insert_by_parts(code, cut, view, keys); },
+      [&] { code.insert(view, keys); });
 }
 
 std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
                           std::uint8_t* bitmap, const bulk_options& options) {
   const kernels& code = use_kernels();
-  std::atomic<std::uint64_t> found{0};
-  for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
-    found += code.may_contain(view, keys.slice(first, count),
-                              bitmap == nullptr ? nullptr : bitmap + first / 8);
-  });
-  return found;
+  return choose_path(
+      view.shape(), keys.size(), options, false,
+      [&](const partition& cut) { return may_contain_by_parts(code, cut, view, keys, bitmap); },
+      [&] {
+        std::atomic<std::uint64_t> found{0};
+        for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
+          found += code.may_contain(view, keys.slice(first, count),
+                                    bitmap == nullptr ? nullptr : bitmap + first / 8);
+        });
+        return found.load();
+      });
 }
 
 std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap,
-                         const bulk_options&) {
-  return use_kernels().insert_new(view, keys, bitmap);
+                         const bulk_options& options) {
+  const kernels& code = use_kernels();
+  return choose_path(
+      view.shape(), keys.size(), options, true,
+      [&](const partition& cut) { return insert_new_by_parts(code, cut, view, keys, bitmap); },
+      [&] { return code.insert_new(view, keys, bitmap); });
 }
 
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
@@ -91,6 +121,10 @@ const engine& simd_engine() noexcept {
   static constexpr engine simd{
       "simd", simd::why_unavailable, simd::insert, simd::may_contain, simd::insert_new, simd::hash};
   return simd;
+}
+
+void simd_touch_lines(const filter_view& view, const key_batch& keys, bool write) {
+  simd::use_kernels().touch_lines(view, keys, write);
 }
 
 std::string_view simd_last_target() noexcept {

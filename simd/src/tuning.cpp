@@ -76,6 +76,7 @@ simd_tuning simd_tuning::of_this_machine() noexcept {
   const std::uint64_t level3 = std::uint64_t{32} << 20;
 #endif
   return {.partition_from_bytes = 2 * std::max(level2, level3),
+          .blocks_per_key = 2,
           .part_bytes = level2,
           .chunk_keys = std::size_t{1} << 24,
           .keys_per_thread = std::size_t{1} << 15};

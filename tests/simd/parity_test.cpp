@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <array>
+#include <iostream>
 #include <numeric>
 
+#include "simd/answers.h"
 #include "simd/contender.h"
 #include "simd/sample_keys.h"
 
@@ -80,22 +82,6 @@ std::vector<std::uint64_t> identities(const parity_case& c, std::uint64_t known)
   return ids;
 }
 
-/// Blocks without the cost of a filter's pages: there are hundreds of thousands of them here.
-class block_array {
- public:
-  explicit block_array(const filter_shape& shape) : shape_(shape), blocks_(shape.blocks) {}
-  [[nodiscard]] filter_view view() { return {blocks_.front().words.data(), shape_}; }
-  bool operator==(const block_array&) const = default;
-
- private:
-  struct alignas(rot8::bytes_per_block) block {
-    std::array<std::uint64_t, rot8::words_per_block> words{};
-    bool operator==(const block&) const = default;
-  };
-  filter_shape shape_;
-  std::vector<block> blocks_;
-};
-
 /// Blocks that hold identities 0 to known - 1.
 block_array filled(const parity_case& c, std::uint64_t known) {
   block_array blocks({.blocks = c.blocks, .k = c.k, .seed = c.k % 3});
@@ -106,52 +92,16 @@ block_array filled(const parity_case& c, std::uint64_t known) {
   return blocks;
 }
 
-struct answers {
-  block_array blocks;
-  std::vector<std::uint64_t> hashes;
-  std::vector<std::uint8_t> bitmap;
-  std::uint64_t count = 0;
-  bool operator==(const answers&) const = default;
-};
-
-enum class bulk_operation { insert, may_contain, insert_new, hash };
-
-answers perform(const engine& engine, bulk_operation operation, const block_array& start,
-                const key_batch& keys, bool with_bitmap) {
-  answers result{.blocks = start, .hashes = {}, .bitmap = {}};
-  const filter_view view = result.blocks.view();
-  // 0xA5: every byte has to be written, and none beyond.
-  result.bitmap.assign(with_bitmap ? bitmap_bytes(keys.size()) + 1 : 0, 0xA5);
-  std::uint8_t* bitmap = with_bitmap ? result.bitmap.data() : nullptr;
-  switch (operation) {
-    case bulk_operation::insert:
-      engine.insert(view, keys, {});
-      break;
-    case bulk_operation::may_contain:
-      result.count = engine.may_contain(view, keys, bitmap, {});
-      break;
-    case bulk_operation::insert_new:
-      result.count = engine.insert_new(view, keys, bitmap, {});
-      break;
-    case bulk_operation::hash:
-      result.hashes.resize(keys.size());
-      engine.hash(keys, view.seed(), result.hashes.data(), {});
-      break;
-  }
-  return result;
-}
-
 class Parity : public testing::TestWithParam<contender> {};
 
 TEST_P(Parity, EveryCellEqualsTheReference) {
   const contender& who = GetParam();
-  const auto forced = who.force();
+  const in_force forced(who);
   std::size_t cells = 0;
   for (const parity_case& c : parity_cases()) {
     const std::uint64_t known = std::uint64_t{3} * c.blocks;
     const block_array start = filled(c, known);
-    const sample_keys keys(c.kind, identities(c, known),
-                           c.misalignment, c.separator);
+    const sample_keys keys(c.kind, identities(c, known), c.misalignment, c.separator);
     for (const auto operation : {bulk_operation::insert, bulk_operation::may_contain,
                                  bulk_operation::insert_new, bulk_operation::hash}) {
       for (const bool with_bitmap : {true, false}) {

@@ -25,11 +25,17 @@ namespace octobloom {
 /// first one.
 [[nodiscard]] std::string_view simd_last_target() noexcept;
 
+/// For measurements, the floor under the plain path: the same keys, hashed and prefetched in the
+/// same way, but of each block one word is only read, or, for `write`, written back as it was. One
+/// thread.
+void simd_touch_lines(const filter_view& view, const key_batch& keys, bool write);
+
 /// When the engine leaves its plain path. These numbers decide speed, never bits or answers.
 struct simd_tuning {
-  /// Filters of this many bytes and more are built and probed part by part, when enough keys come
-  /// in one call.
+  /// Filters of this many bytes and more are built and probed part by part,
   std::uint64_t partition_from_bytes;
+  /// when one call brings at least a key for this many blocks.
+  std::uint64_t blocks_per_key;
   /// Bytes of filter in one part: what fits a core's own cache.
   std::uint64_t part_bytes;
   /// Keys that are partitioned at a time, at most: this bounds the extra memory.

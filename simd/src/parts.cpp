@@ -1,0 +1,29 @@
+#include "parts.h"
+
+namespace octobloom::simd {
+
+part_pages::part_pages(std::size_t keys, std::size_t parts, unsigned shift)
+    : pages_((keys / page_hashes + parts) * page_hashes),
+      lines_(parts * part_writer::line_hashes),
+      cursors_(parts),
+      next_page_(keys / page_hashes + parts),
+      shift_(shift) {
+  clear();
+}
+
+void part_pages::clear() noexcept {
+  for (std::size_t part = 0; part < cursors_.size(); ++part) cursors_[part] = first(part);
+  pages_used_ = static_cast<std::uint32_t>(cursors_.size());
+}
+
+part_writer part_pages::writer() noexcept {
+  return {.pages = pages_.words(),
+          .lines = lines_.words(),
+          .cursors = cursors_.data(),
+          .next_page = next_page_.data(),
+          .pages_used = &pages_used_,
+          .parts = cursors_.size(),
+          .shift = shift_};
+}
+
+}  // namespace octobloom::simd

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <octobloom/storage.h>
+
+namespace octobloom::simd {
+
+/// What a kernel needs to append hashes to parts: see part_pages. Trivial, so that it can be used
+/// in code of any target.
+struct part_writer {
+  static constexpr std::uint32_t line_hashes = 8;  ///< what streaming stores of 64 bytes take
+  static constexpr std::uint32_t page_hashes = 512;
+
+  std::uint64_t* pages;      ///< 64-byte aligned
+  std::uint64_t* lines;      ///< a line per part, 64-byte aligned, gathered before it is streamed
+  std::uint32_t* cursors;    ///< a part's next hash, counted from the start of `pages`
+  std::uint32_t* next_page;  ///< of a page that is full
+  std::uint32_t* pages_used;
+  std::size_t parts;
+  unsigned shift;  ///< part = block >> shift
+
+  /// A new page for the part that has just filled one.
+  void add_page(std::size_t part) const noexcept {
+    next_page[cursors[part] / page_hashes - 1] = *pages_used;
+    cursors[part] = (*pages_used)++ * page_hashes;
+  }
+};
+
+/// Hashes of a run of keys, split by ranges of blocks into parts, each part in input order. A part
+/// is a chain of pages, so that any skew fits: n hashes take n / 512 + parts pages at most.
+class part_pages {
+ public:
+  static constexpr std::uint32_t page_hashes = part_writer::page_hashes;
+
+  /// Room for `keys` hashes. Throws error{out_of_memory} or std::bad_alloc.
+  part_pages(std::size_t keys, std::size_t parts, unsigned shift);
+
+  /// Forgets the hashes. Page p becomes the first one of part p.
+  void clear() noexcept;
+
+  [[nodiscard]] part_writer writer() noexcept;
+
+  /// Where a part begins: the number of its first hash.
+  [[nodiscard]] static std::uint32_t first(std::size_t part) noexcept {
+    return static_cast<std::uint32_t>(part) * page_hashes;
+  }
+  /// The number of the hash after number `at` in the same part.
+  [[nodiscard]] std::uint32_t after(std::uint32_t at) const noexcept {
+    return (at + 1) % page_hashes != 0 ? at + 1 : next_page_[at / page_hashes] * page_hashes;
+  }
+
+  /// Calls visit(number of the first hash, hashes) for the pages of a part, in order.
+  template <class Visit>
+  void for_each_page(std::size_t part, const Visit& visit) const {
+    const std::uint32_t last = cursors_[part] / page_hashes;
+    for (auto page = static_cast<std::uint32_t>(part);; page = next_page_[page]) {
+      const std::uint32_t count = page == last ? cursors_[part] % page_hashes : page_hashes;
+      const std::uint32_t at = page * page_hashes;
+      if (count > 0) visit(at, std::span<const std::uint64_t>(pages_.words() + at, count));
+      if (page == last) return;
+    }
+  }
+
+  /// Upper bound of the hashes' numbers.
+  [[nodiscard]] std::size_t capacity() const noexcept { return pages_.size(); }
+
+ private:
+  storage pages_;
+  storage lines_;
+  std::vector<std::uint32_t> cursors_;
+  std::vector<std::uint32_t> next_page_;
+  std::uint32_t pages_used_ = 0;
+  unsigned shift_;
+};
+
+}  // namespace octobloom::simd

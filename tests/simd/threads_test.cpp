@@ -103,7 +103,7 @@ TEST(InsertNew, TellsWhatOneKeyAfterTheOtherWouldTell) {
         simd_engine().insert_new(bulk.view(), keys.batch(), bitmap.data(), {.threads = threads});
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      wrong += bitmap_get(bitmap.data(), i) != expected[i] ? 1 : 0;
+      wrong += bitmap_get(bitmap.data(), i) != expected[i] ? 1u : 0u;
     }
     EXPECT_EQ(wrong, 0u) << threads;
     EXPECT_EQ(fresh, static_cast<std::uint64_t>(std::ranges::count(expected, true))) << threads;

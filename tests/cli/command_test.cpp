@@ -167,8 +167,9 @@ TEST(command, a_closed_pipe_ends_it_quietly) {
   for (const std::string threads : {"1", "2", "8"}) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
-    running dedup({"dedup", "-j", threads, "--save", folder.file("saved"), folder.file("in")},
-                  {.stdout_descriptor = ends[1]});
+    running_command dedup(
+        {"dedup", "-j", threads, "--save", folder.file("saved"), folder.file("in")},
+        {.stdout_descriptor = ends[1]});
     close(ends[1]);
     char byte = 0;
     ASSERT_EQ(read(ends[0], &byte, 1), 1);
@@ -185,8 +186,8 @@ TEST(command, a_closed_pipe_is_noticed_while_waiting_for_input) {
   int ends[2];
   ASSERT_EQ(pipe(input), 0);
   ASSERT_EQ(pipe(ends), 0);
-  running dedup({"dedup", "-n", "100", "-j", "2"},
-                {.stdin_descriptor = input[0], .stdout_descriptor = ends[1]});
+  running_command dedup({"dedup", "-n", "100", "-j", "2"},
+                        {.stdin_descriptor = input[0], .stdout_descriptor = ends[1]});
   close(input[0]);
   close(ends[1]);
   close(ends[0]);
@@ -200,8 +201,8 @@ TEST(command, lines_come_out_while_more_is_waited_for) {
   int ends[2];
   ASSERT_EQ(pipe(input), 0);
   ASSERT_EQ(pipe(ends), 0);
-  running dedup({"dedup", "-n", "100"},
-                {.stdin_descriptor = input[0], .stdout_descriptor = ends[1]});
+  running_command dedup({"dedup", "-n", "100"},
+                        {.stdin_descriptor = input[0], .stdout_descriptor = ends[1]});
   close(input[0]);
   close(ends[1]);
   ASSERT_EQ(write(input[1], "a\nb\na\npart", 10), 10);

@@ -309,7 +309,8 @@ TEST_F(dedup, a_signal_leaves_no_temporary_file) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     int input[2];
     ASSERT_EQ(pipe(input), 0);
-    running waiting({"dedup", "-n", "9", "-o", path("out")}, {.stdin_descriptor = input[0]});
+    running_command waiting({"dedup", "-n", "9", "-o", path("out")},
+                            {.stdin_descriptor = input[0]});
     close(input[0]);
     while (folder_.entries() == 0) usleep(1'000);
     usleep(20'000);

@@ -269,13 +269,13 @@ TEST_F(filters, say_when_they_are_too_full) {
 
 TEST_F(filters, lose_nothing_to_two_inserts_at_once) {
   const std::string file = make("f", "", {"-n", "400000", "-p", "1e-6"});
-  std::vector<std::unique_ptr<running>> writers;
+  std::vector<std::unique_ptr<running_command>> writers;
   std::string all;
   for (int i = 0; i < 8; ++i) {
     const std::string lines = numbered_lines("writer" + std::to_string(i) + "-", 20'000);
     all += lines;
-    writers.push_back(std::make_unique<running>(std::vector<std::string>{"insert", file},
-                                                running::setup{.input = lines}));
+    writers.push_back(std::make_unique<running_command>(std::vector<std::string>{"insert", file},
+                                                        running::setup{.input = lines}));
   }
   for (const auto& writer : writers) expect_success(writer->wait(), "");
   EXPECT_EQ(info(file).at("inserted_keys"), 160'000);

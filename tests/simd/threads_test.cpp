@@ -14,7 +14,7 @@
 namespace octobloom::test {
 namespace {
 
-constexpr std::array<unsigned, 6> thread_counts{1, 2, 3, 8, 17, 0};
+constexpr std::array<unsigned, 5> thread_counts{1, 2, 3, 8, 0};
 constexpr std::array all_operations{bulk_operation::insert, bulk_operation::may_contain,
                                     bulk_operation::insert_new, bulk_operation::hash};
 
@@ -49,12 +49,12 @@ class Threads : public testing::TestWithParam<key_kind> {
 };
 
 TEST_P(Threads, TinyTunings) {
-  for (const std::size_t length : {1u, 8u, 9u, 71u, 1000u, 3333u}) {
-    for (const std::uint32_t blocks : {1u, 5u, 64u, 1021u}) {
+  for (const std::size_t length : {1u, 9u, 71u, 3333u}) {
+    for (const std::uint32_t blocks : {1u, 64u, 1021u}) {
       simd_tuning tuning = always_by_parts();
+      tuning.chunk_keys = 800;
       compare(tuning, {.blocks = blocks, .k = 9, .seed = 4}, repeating(length));
       tuning.partition_from_bytes = UINT64_MAX;
-      tuning.chunk_keys = 1000;
       compare(tuning, {.blocks = blocks, .k = 8}, repeating(length));
     }
   }

@@ -46,8 +46,8 @@ plan size_for(const sizing_request& request, const line_options& lines) {
   const double rate = request.rate.value_or(default_dedup_fpr);
   if (!keys && !request.memory) {
     refuse(
-        "how many distinct lines? A pipe has no length to tell from: give -n their number, or -m "
-        "the memory for the filter");
+        "how many distinct lines? A pipe has no length to tell from: give -n their number, -m the "
+        "memory for the filter, or --on-full grow");
   }
   if (!keys) {
     keys = keys_that_fit(*request.memory, rate);
@@ -63,6 +63,18 @@ plan size_for(const sizing_request& request, const line_options& lines) {
            "; leave -p away to take the best rate that fits");
   }
   return exact;
+}
+
+bool is_endless(const sizing_request& request, const line_options& lines) {
+  return !request.keys && !request.memory && !estimate_lines(lines);
+}
+
+growing_filter grow_for(const sizing_request& request, const line_options& lines,
+                        std::uint64_t seed) {
+  const std::uint64_t start =
+      request.keys ? *request.keys : estimate_lines(lines).value_or(default_start_keys);
+  return {
+      std::max<std::uint64_t>(start, 1), request.rate.value_or(default_dedup_fpr), {.seed = seed}};
 }
 
 }  // namespace octobloom::cli

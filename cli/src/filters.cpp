@@ -1,10 +1,21 @@
 #include "filters.h"
 
+#include <nlohmann/json.hpp>
+
+#include <octobloom/error.h>
+
 #include "numbers.h"
 #include "options.h"
 #include "terminal.h"
 
 namespace octobloom::cli {
+
+void require_lines(key_hashing hashing, const std::string& path) {
+  if (hashing == key_hashing::caller) {
+    throw error(error_code::wrong_key,
+                path + ": holds the hashes that some program made of its keys: it takes no lines");
+  }
+}
 
 void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed, const std::string& path) {
   if (asked && *asked != seed) {
@@ -13,17 +24,17 @@ void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed, const 
   }
 }
 
-void warn_if_full(const filter& filter, const std::string& path) {
-  const filter_statistics statistics = filter.statistics();
-  const saturation verdict =
-      judge(statistics, filter.inserted_keys(), filter.planned_keys(), filter.target_fpr());
-  if (verdict == saturation::fine) return;
-  std::string text = path + " is " + std::string(to_string(verdict)) + ": ";
-  if (filter.planned_keys() > 0) {
-    text += "planned for " + grouped(filter.planned_keys()) + " keys, it holds about " +
-            grouped(distinct_keys(statistics, filter.inserted_keys())) + "; ";
+void warn_if_full(const line_filter& filter, const std::string& path) {
+  const nlohmann::ordered_json info = filter.info();
+  if (info.at("verdict") == to_string(saturation::fine)) return;
+  std::string text = path + " is " + info.at("verdict").get<std::string>() + ": ";
+  if (const auto planned = info.at("planned_keys").get<std::uint64_t>(); planned > 0) {
+    const auto& estimate = info.at("estimated_keys");
+    text += "planned for " + grouped(planned) + " keys, it holds about " +
+            grouped((estimate.is_null() ? info.at("inserted_keys") : estimate).get<double>()) +
+            "; ";
   }
-  warn(text + rate_text(100 * statistics.current_fpr) +
+  warn(text + rate_text(100 * info.at("current_fpr").get<double>()) +
        " % of unknown keys are taken for known ones. Build a larger one");
 }
 

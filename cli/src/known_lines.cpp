@@ -63,10 +63,68 @@ class filter_of_lines : public known_lines {
   std::uint64_t told_new_ = 0;
 };
 
+/// A filter that asks the default engine, and has no end.
+template <class Filter>
+class endless_lines : public known_lines {
+ public:
+  explicit endless_lines(Filter start) : filter_(std::move(start)) {}
+
+  std::uint64_t insert_new(const engine&, const key_batch& hashes, std::uint8_t* marks) override {
+    const std::uint64_t fresh = filter_.insert_new(hashes, marks);
+    told_new_ += fresh;
+    return fresh;
+  }
+
+  [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.seed(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return filter_.bytes(); }
+  [[nodiscard]] std::uint64_t capacity() const noexcept override { return UINT64_MAX; }
+  void save(const std::string& path) const override { filter_.save(path); }
+
+ protected:
+  Filter filter_;
+  std::uint64_t told_new_ = 0;
+};
+
+class growing_lines : public endless_lines<growing_filter> {
+ public:
+  explicit growing_lines(growing_filter start)
+      : endless_lines(std::move(start)), lost_before_(filter_.expected_lost()) {}
+
+  [[nodiscard]] std::uint64_t held() const noexcept override { return filter_.distinct_keys(); }
+  [[nodiscard]] knowledge assess(std::uint64_t) const override {
+    return {filter_.statistics().current_fpr, filter_.expected_lost() - lost_before_};
+  }
+
+ private:
+  double lost_before_;
+};
+
+class windowed_lines : public endless_lines<windowed_filter> {
+ public:
+  using endless_lines::endless_lines;
+
+  [[nodiscard]] std::uint64_t held() const noexcept override { return told_new_; }
+  [[nodiscard]] knowledge assess(std::uint64_t repeats) const override {
+    // The rate of a window in use stays where it is, a little below its target.
+    const double rate = filter_.current_fpr();
+    const double lost = rate >= 1 ? static_cast<double>(repeats)
+                                  : static_cast<double>(told_new_) * rate / (1 - rate);
+    return {rate, std::min(lost, static_cast<double>(repeats))};
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<known_lines> remember_in(filter start) {
   return std::make_unique<filter_of_lines>(std::move(start));
+}
+
+std::unique_ptr<known_lines> remember_in(growing_filter start) {
+  return std::make_unique<growing_lines>(std::move(start));
+}
+
+std::unique_ptr<known_lines> remember_in(windowed_filter start) {
+  return std::make_unique<windowed_lines>(std::move(start));
 }
 
 }  // namespace octobloom::cli

@@ -7,6 +7,8 @@
 
 #include <octobloom/engine.h>
 #include <octobloom/filter.h>
+#include <octobloom/growing_filter.h>
+#include <octobloom/windowed_filter.h>
 
 /// What `dedup` remembers lines in.
 namespace octobloom::cli {
@@ -42,5 +44,9 @@ class known_lines {
 
 /// A filter of one size.
 [[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start);
+/// One that grows: its capacity is without end.
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(growing_filter start);
+/// One that forgets: its capacity is without end, and only repeats within the window are repeats.
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(windowed_filter start);
 
 }  // namespace octobloom::cli

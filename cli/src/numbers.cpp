@@ -78,6 +78,24 @@ std::uint64_t parse_count(std::string_view text) {
   return parse_scaled(text, "1000000, 10M or 1e6", 1000, "");
 }
 
+window_size parse_window(std::string_view text) {
+  struct unit {
+    std::string_view name;
+    std::uint64_t seconds;
+  };
+  static constexpr std::array<unit, 4> times{{{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
+  std::string_view rest;
+  const std::uint64_t value = leading_number(text, "1M, 90s, 5min, 12h or 7d", rest);
+  if (value == 0) refuse(text, "is no window");
+  for (const unit& u : times) {
+    if (rest != u.name) continue;
+    constexpr std::uint64_t century = std::uint64_t{36500} * 86400;
+    if (value > century / u.seconds) refuse(text, "is more than a hundred years");
+    return {0, std::chrono::seconds(value * u.seconds)};
+  }
+  return {parse_count(text), {}};
+}
+
 std::uint64_t parse_size(std::string_view text) {
   return parse_scaled(text, "1048576, 512M or 2G", 1024, "iB");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +17,13 @@ namespace octobloom::cli {
 
 /// A rate from 1e-8 up to, not including, 1. Throws as above.
 [[nodiscard]] double parse_rate(std::string_view text);
+
+/// A window: "1M" lines, or a time with its unit, "90s", "5min", "12h", "7d". Throws as above.
+struct window_size {
+  std::uint64_t lines = 0;  ///< 0: a time
+  std::chrono::nanoseconds time{};
+};
+[[nodiscard]] window_size parse_window(std::string_view text);
 
 /// A seed: 64 bits, decimal or 0x..., or "random". Throws as above.
 [[nodiscard]] std::uint64_t parse_seed(std::string_view text);

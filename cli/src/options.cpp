@@ -23,7 +23,11 @@ unsigned common_options::thread_count() const {
 }
 
 const octobloom::engine& common_options::chosen_engine() const {
-  return engine.empty() ? choose_engine() : find_engine(engine);
+  // Filters of levels and parts ask for the default engine.
+  static const octobloom::engine* chosen = nullptr;
+  chosen = engine.empty() ? &choose_engine() : &find_engine(engine);
+  set_engine_chooser([]() -> const octobloom::engine& { return *chosen; });
+  return *chosen;
 }
 
 void line_options::settle() {
@@ -88,6 +92,13 @@ option_list::declared option_list::size(const std::string& names,
       throw std::invalid_argument("'" + text + "' is less than the 64 bytes of the least filter");
     }
   });
+}
+
+option_list::declared option_list::window(const std::string& names,
+                                          std::optional<window_size>& target,
+                                          const std::string& help) {
+  return add(names, "COUNT|TIME", help,
+             [&target](const std::string& text) { target = parse_window(text); });
 }
 
 option_list::declared option_list::rate(const std::string& names, std::optional<double>& target,

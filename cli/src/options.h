@@ -10,6 +10,8 @@
 
 #include <octobloom/engine.h>
 
+#include "numbers.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -31,7 +33,7 @@ struct common_options {
   bool quiet = false;
 
   [[nodiscard]] unsigned thread_count() const;
-  /// Throws error{engine_unavailable}.
+  /// Makes it the default of all bulk operations, too. Throws error{engine_unavailable}.
   [[nodiscard]] const octobloom::engine& chosen_engine() const;
 };
 
@@ -72,6 +74,8 @@ class option_list {
                  const std::string& help, std::uint64_t low = 0, std::uint64_t high = UINT64_MAX);
   declared size(const std::string& names, std::optional<std::uint64_t>& target,
                 const std::string& help);
+  declared window(const std::string& names, std::optional<window_size>& target,
+                  const std::string& help);
   declared rate(const std::string& names, std::optional<double>& target, const std::string& help);
   declared seed(std::optional<std::uint64_t>& target, const std::string& help);
   declared file(const std::string& names, std::string& target, const std::string& help);

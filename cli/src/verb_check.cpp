@@ -5,9 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <octobloom/mapped_filter.h>
-
 #include "filters.h"
+#include "line_filter.h"
 #include "line_pipeline.h"
 #include "options.h"
 #include "output.h"
@@ -35,20 +34,21 @@ int run(check_options& options) {
   const engine& e = options.common.chosen_engine();
   require_readable(options.lines.inputs);
 
-  const mapped_filter filter(options.filter, {.verify_body = options.verify_body});
-  require_lines(filter, options.filter);
-  require_seed(options.seed, filter.seed(), options.filter);
+  const auto filter =
+      open_filter(options.filter, access::read, {.verify_body = options.verify_body});
+  require_lines(filter->hashing(), options.filter);
+  require_seed(options.seed, filter->seed(), options.filter);
   const output out;
   std::atomic<std::uint64_t> contained = 0;
   const line_totals totals =
       run_lines({.lines = options.lines,
                  .engine = e,
-                 .seed = filter.seed(),
+                 .seed = filter->seed(),
                  .threads = options.common.thread_count(),
                  .show_progress = !options.common.quiet,
                  .judge =
                      [&](text_chunk& chunk) {
-                       contained += e.may_contain(filter.view(), chunk.hashes(), chunk.marks(), {});
+                       contained += filter->may_contain(chunk.hashes(), chunk.marks());
                      },
                  .in_order = false,
                  .out = options.count ? nullptr : &out,

@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include <octobloom/counting_filter.h>
+#include <octobloom/cuckoo_filter.h>
 #include <octobloom/filter.h>
+#include <octobloom/growing_filter.h>
 #include <octobloom/plan.h>
 
 #include "options.h"
@@ -13,17 +17,6 @@
 namespace octobloom::cli {
 
 namespace {
-
-struct create_options {
-  common_options common;
-  std::string output;
-  std::optional<std::uint64_t> keys;
-  std::optional<double> rate;
-  std::optional<std::uint64_t> blocks;
-  std::optional<std::uint64_t> k;
-  std::optional<std::uint64_t> seed;
-  std::string kind = "plain";
-};
 
 /// A kind of filter that can be created. All but the first are asked for by a flag of their name.
 struct creatable_kind {
@@ -36,9 +29,43 @@ void save_plain(const plan& p, const filter_options& options, const std::string&
   filter(p, options).save(path);
 }
 
-constexpr std::array<creatable_kind, 1> kinds{{
+void save_counting(const plan& p, const filter_options& options, const std::string& path) {
+  counting_filter(p, options).save(path);
+}
+
+void require_keys_and_rate(const plan& p, const char* kind) {
+  if (p.expected_keys > 0) return;
+  throw usage_error(std::string("--") + kind + " is sized by -n and -p, not by --blocks and -k");
+}
+
+void save_growing(const plan& p, const filter_options& options, const std::string& path) {
+  require_keys_and_rate(p, "growing");
+  growing_filter(p.expected_keys, p.target_fpr, {.seed = options.seed, .hashing = options.hashing})
+      .save(path);
+}
+
+void save_cuckoo(const plan& p, const filter_options& options, const std::string& path) {
+  require_keys_and_rate(p, "cuckoo");
+  cuckoo_filter::with_fpr(p.expected_keys, p.target_fpr, options).save(path);
+}
+
+constexpr std::array<creatable_kind, 4> kinds{{
     {"plain", "", save_plain},
+    {"growing", "one that grows as lines come: -n is only its start", save_growing},
+    {"counting", "one that lines can be removed from, at five times the memory", save_counting},
+    {"cuckoo", "one that lines can be removed from, at about the same memory", save_cuckoo},
 }};
+
+struct create_options {
+  common_options common;
+  std::string output;
+  std::optional<std::uint64_t> keys;
+  std::optional<double> rate;
+  std::optional<std::uint64_t> blocks;
+  std::optional<std::uint64_t> k;
+  std::optional<std::uint64_t> seed;
+  std::array<bool, kinds.size()> asked{};  // for each kind
+};
 
 plan chosen_plan(const create_options& options) {
   const bool by_keys = options.keys.has_value() || options.rate.has_value();
@@ -54,13 +81,19 @@ plan chosen_plan(const create_options& options) {
                               : "give -n and -p, or --blocks and -k: how large is it to be?");
 }
 
-int run(const create_options& options) {
-  const plan p = chosen_plan(options);
-  for (const creatable_kind& kind : kinds) {
-    if (options.kind == kind.name) {
-      kind.save_empty(p, {.seed = options.seed.value_or(0)}, options.output);
-    }
+const creatable_kind& chosen_kind(const create_options& options) {
+  if (std::count(options.asked.begin(), options.asked.end(), true) > 1) {
+    throw usage_error("a filter is of one kind: give one of --growing, --counting and --cuckoo");
   }
+  const auto asked = std::find(options.asked.begin(), options.asked.end(), true);
+  return kinds[asked == options.asked.end()
+                   ? 0
+                   : static_cast<std::size_t>(asked - options.asked.begin())];
+}
+
+int run(const create_options& options) {
+  const creatable_kind& kind = chosen_kind(options);
+  kind.save_empty(chosen_plan(options), {.seed = options.seed.value_or(0)}, options.output);
   return exit_done;
 }
 
@@ -74,9 +107,8 @@ std::function<int()> declare(option_list& list) {
              std::numeric_limits<std::uint32_t>::max());
   list.count("-k", options->k, "bits a key, with --blocks", 1, rot8::max_k);
   list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
-  for (const creatable_kind& kind : kinds) {
-    if (kind.help[0] == '\0') continue;
-    list.flag("--" + std::string(kind.name), options->kind, kind.name, kind.help);
+  for (std::size_t i = 1; i < kinds.size(); ++i) {
+    list.flag("--" + std::string(kinds[i].name), options->asked[i], kinds[i].help);
   }
   list.common(options->common);
   return [options] { return run(*options); };
@@ -88,7 +120,10 @@ extern const verb create_verb;
 const verb create_verb{
     "create", "makes an empty filter file",
     "octobloom create -n 10M -p 0.001 -o seen.octobloom # a filter for ten million keys at 0.1 %\n"
-    "octobloom create --blocks 160 -k 7 -o small.octobloom # one of 10 KiB, 7 bits a key",
+    "octobloom create --blocks 160 -k 7 -o small.octobloom # one of 10 KiB, 7 bits a key\n"
+    "octobloom create --growing -n 1000 -p 0.01 -o any.octobloom # one that grows and keeps its "
+    "rate\n"
+    "octobloom create --cuckoo -n 1M -p 0.001 -o members.octobloom # one that can forget",
     declare};
 
 }  // namespace octobloom::cli

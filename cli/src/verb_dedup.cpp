@@ -11,7 +11,9 @@
 #include <octobloom/error.h>
 #include <octobloom/file.h>
 #include <octobloom/filter.h>
+#include <octobloom/growing_filter.h>
 #include <octobloom/plan.h>
+#include <octobloom/windowed_filter.h>
 
 #include "dedup_sizing.h"
 #include "filters.h"
@@ -38,7 +40,8 @@ struct dedup_options {
   std::string save;
   std::string output = "-";
   std::string report;
-  std::string on_full = "warn";
+  std::string on_full;  ///< empty: grow when nothing tells how many lines come, otherwise warn
+  std::optional<window_size> window;
   bool summary = false;
   bool verify_body = true;
 };
@@ -102,11 +105,22 @@ void check_usage(const dedup_options& options) {
       (options.sizing.keys || options.sizing.rate || options.sizing.memory)) {
     throw usage_error("--filter brings its own size: -n, -p and -m do not go with it");
   }
-  if (options.on_full == "grow") {
-    throw error(
-        error_code::invalid_argument,
-        "--on-full grow: the growing filter is not part of this version; use warn or error, "
-        "and give -n the number of distinct lines");
+  if (options.sizing.memory && options.on_full == "grow") {
+    throw usage_error("-m is a limit, which --on-full grow would pass: give one of them");
+  }
+  if (!options.window) return;
+  if (!options.filter.empty()) {
+    throw usage_error("--filter brings its own window: --window does not go with it");
+  }
+  if (!options.on_full.empty() || options.sizing.memory) {
+    throw usage_error("a window is never full: --on-full and -m do not go with --window");
+  }
+  const bool by_lines = options.window->lines > 0;
+  if (by_lines && options.sizing.keys) {
+    throw usage_error("--window tells the lines to plan for: -n does not go with it");
+  }
+  if (!by_lines && !options.sizing.keys) {
+    throw usage_error("--window with a time needs -n, the distinct lines of so long a time");
   }
 }
 
@@ -125,15 +139,51 @@ void require_other_output(const line_options& lines, const output& out) {
   }
 }
 
-std::unique_ptr<known_lines> start(const dedup_options& options) {
-  if (options.filter.empty()) {
-    return remember_in(
-        filter(size_for(options.sizing, options.lines), {.seed = options.seed.value_or(0)}));
+std::unique_ptr<known_lines> start_window(const dedup_options& options) {
+  const double rate = options.sizing.rate.value_or(default_dedup_fpr);
+  const window_options window{.seed = options.seed.value_or(0)};
+  return remember_in(options.window->lines > 0
+                         ? windowed_filter::last_events(options.window->lines, rate, window)
+                         : windowed_filter::last_duration(options.window->time,
+                                                          *options.sizing.keys, rate, window));
+}
+
+std::unique_ptr<known_lines> start_anew(const dedup_options& options) {
+  if (options.window) return start_window(options);
+  const std::uint64_t seed = options.seed.value_or(0);
+  if (options.on_full == "grow" ||
+      (options.on_full.empty() && is_endless(options.sizing, options.lines))) {
+    return remember_in(grow_for(options.sizing, options.lines, seed));
   }
-  filter yesterday = filter::load(options.filter, {.verify_body = options.verify_body});
-  require_lines(yesterday, options.filter);
+  return remember_in(filter(size_for(options.sizing, options.lines), {.seed = seed}));
+}
+
+/// The filter of an earlier run, of a kind that tells new lines from old ones.
+template <class Filter>
+std::unique_ptr<known_lines> go_on_with(const dedup_options& options) {
+  Filter yesterday = Filter::load(options.filter, {.verify_body = options.verify_body});
+  require_lines(yesterday.hashing(), options.filter);
   require_seed(options.seed, yesterday.seed(), options.filter);
   return remember_in(std::move(yesterday));
+}
+
+std::unique_ptr<known_lines> start(const dedup_options& options) {
+  if (options.filter.empty()) return start_anew(options);
+  switch (filter_file_reader(options.filter).header().kind) {
+    case filter_kind::growing:
+      return go_on_with<growing_filter>(options);
+    case filter_kind::windowed:
+      return go_on_with<windowed_filter>(options);
+    default:
+      break;
+  }
+  if (options.on_full == "grow") {
+    throw error(error_code::invalid_argument,
+                options.filter +
+                    ": is of one size and cannot grow; start one with create --growing, or with "
+                    "dedup --on-full grow --save");
+  }
+  return go_on_with<filter>(options);
 }
 
 void write_report(const std::string& path, const dedup_result& result, const known_lines& known,
@@ -225,7 +275,11 @@ std::function<int()> declare(option_list& list) {
             "write here instead of standard output, all or nothing; may be an input");
   list.file("--report", options->report, "write the figures of the run here, as JSON");
   list.choice("--on-full", options->on_full, {"warn", "error", "grow"},
-              "what to do when there are more distinct lines than planned; default warn");
+              "what to do when there are more distinct lines than planned; default warn, and grow "
+              "when nothing tells how many come");
+  list.window("--window", options->window,
+              "only lines seen within the last so many lines, or so long a time (90s, 5min, 12h, "
+              "7d), are repeats");
   list.flag("--summary", options->summary,
             "the figures of the run on standard error, also when that is no terminal");
   list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
@@ -240,7 +294,9 @@ extern const verb dedup_verb;
 const verb dedup_verb{
     "dedup", "prints first occurrences, in order",
     "octobloom dedup events.log -o unique.log # sizes itself by the file's length\n"
-    "zcat events.gz | octobloom dedup -n 10M # a pipe has no length: say how many\n"
+    "zcat events.gz | octobloom dedup # a pipe has no length: the filter grows with it\n"
+    "zcat events.gz | octobloom dedup -n 10M # less memory, when the number is known\n"
+    "tail -f app.log | octobloom dedup --window 10min -n 100k # one of each in ten minutes\n"
     "octobloom dedup --save seen.octobloom -n 50M monday.log -o monday.new # remembers Monday's "
     "lines\n"
     "octobloom dedup --filter seen.octobloom --save seen.octobloom tuesday.log # prints what is "

@@ -3,9 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <octobloom/file.h>
-#include <octobloom/mapped_filter.h>
-
+#include "line_filter.h"
 #include "numbers.h"
 #include "options.h"
 #include "output.h"
@@ -22,36 +20,37 @@ struct info_options {
   bool verify_body = true;
 };
 
-const char* name_of(key_hashing hashing) {
-  return hashing == key_hashing::caller ? "caller" : "xxh64";
-}
-
-nlohmann::ordered_json to_json(const file_header& header, const mapped_filter& filter) {
-  const filter_statistics statistics = filter.statistics();
-  const saturation verdict =
-      judge(statistics, filter.inserted_keys(), filter.planned_keys(), filter.target_fpr());
-  nlohmann::ordered_json estimate = nullptr;
-  if (statistics.estimated_keys) estimate = *statistics.estimated_keys;
-  return {{"kind", to_string(header.kind)},
-          {"version", file_version},
-          {"k", filter.k()},
-          {"blocks", filter.blocks()},
-          {"bytes", filter.bytes()},
-          {"seed", filter.seed()},
-          {"hash", name_of(filter.hashing())},
-          {"planned_keys", filter.planned_keys()},
-          {"target_fpr", filter.target_fpr()},
-          {"inserted_keys", filter.inserted_keys()},
-          {"fill", statistics.fill},
-          {"estimated_keys", estimate},
-          {"current_fpr", statistics.current_fpr},
-          {"verdict", to_string(verdict)}};
-}
-
 std::string row(const std::string& name, const std::string& value) {
   std::string padded = name;
   padded.resize(18, ' ');
   return padded + value + "\n";
+}
+
+/// What only some kinds have.
+std::string details(const nlohmann::ordered_json& info) {
+  const auto count = [&](const char* key) { return grouped(info.at(key).get<std::uint64_t>()); };
+  std::string text;
+  if (info.contains("counter_bytes")) {
+    text += row("counters", size_text(info.at("counter_bytes").get<std::uint64_t>()) + " more, " +
+                                count("saturated_counters") + " saturated");
+  }
+  if (info.contains("slots")) {
+    text += row("slots", count("slots") + " of " + info.at("fingerprint_bits").dump() + " bits");
+  }
+  if (info.contains("parts")) {
+    const bool by_time = info.contains("window_seconds");
+    text += row("window", (by_time ? info.at("window_seconds").dump() + " seconds"
+                                   : count("window_lines") + " lines") +
+                              ", in " + info.at("parts").dump() + " parts");
+  }
+  if (!info.contains("levels")) return text;
+  for (const auto& level : info.at("levels")) {
+    text += row("level", grouped(level.at("keys").get<std::uint64_t>()) + " of " +
+                             grouped(level.at("planned_keys").get<std::uint64_t>()) + " keys, " +
+                             size_text(64 * level.at("blocks").get<std::uint64_t>()) + ", at " +
+                             rate_text(100 * level.at("target_fpr").get<double>()) + " %");
+  }
+  return text;
 }
 
 std::string describe(const nlohmann::ordered_json& info) {
@@ -66,7 +65,8 @@ std::string describe(const nlohmann::ordered_json& info) {
                          ", hash " + info.at("hash").get<std::string>() + ", seed " +
                          info.at("seed").dump()) +
          row("size", size_text(info.at("bytes").get<std::uint64_t>()) + ", " + count("blocks") +
-                         " blocks, k " + info.at("k").dump()) +
+                         " blocks" +
+                         (info.at("k") == 0 ? std::string() : ", k " + info.at("k").dump())) +
          row("planned", (has_keys ? count("planned_keys") + " keys" : std::string("no count")) +
                             (has_rate ? " at " + percent("target_fpr") : std::string())) +
          row("inserted", count("inserted_keys") + " calls") +
@@ -74,13 +74,12 @@ std::string describe(const nlohmann::ordered_json& info) {
                                   ? std::string("more than can be told: every bit is set")
                                   : "about " + grouped(estimate.get<double>())) +
          row("bits set", percent("fill")) + row("false positives", percent("current_fpr")) +
-         row("verdict", info.at("verdict").get<std::string>());
+         row("verdict", info.at("verdict").get<std::string>()) + details(info);
 }
 
 int run(const info_options& options) {
-  const file_header header = filter_file_reader(options.filter).header();
-  const mapped_filter filter(options.filter, {.verify_body = options.verify_body});
-  const nlohmann::ordered_json info = to_json(header, filter);
+  const nlohmann::ordered_json info =
+      open_filter(options.filter, access::read, {.verify_body = options.verify_body})->info();
   print(options.json ? info.dump(2) + "\n" : describe(info));
   return exit_done;
 }

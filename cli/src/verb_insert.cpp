@@ -3,9 +3,9 @@
 #include <string>
 
 #include <octobloom/file.h>
-#include <octobloom/filter.h>
 
 #include "filters.h"
+#include "line_filter.h"
 #include "line_pipeline.h"
 #include "numbers.h"
 #include "options.h"
@@ -31,20 +31,20 @@ int run(insert_options& options) {
   require_readable(options.lines.inputs);
 
   const file_lock lock(options.filter);
-  filter target = filter::load(options.filter, {.verify_body = options.verify_body});
-  require_lines(target, options.filter);
-  require_seed(options.seed, target.seed(), options.filter);
+  const auto target =
+      open_filter(options.filter, access::write, {.verify_body = options.verify_body});
+  require_lines(target->hashing(), options.filter);
+  require_seed(options.seed, target->seed(), options.filter);
   const line_totals totals =
       run_lines({.lines = options.lines,
                  .engine = e,
-                 .seed = target.seed(),
+                 .seed = target->seed(),
                  .threads = options.common.thread_count(),
                  .show_progress = !options.common.quiet,
-                 .judge = [&](text_chunk& chunk) { e.insert(target.view(), chunk.hashes(), {}); }});
-  target.count_inserted(totals.lines);
-  target.save(options.filter);
+                 .judge = [&](text_chunk& chunk) { target->insert(chunk.hashes()); }});
+  target->save(options.filter);
 
-  warn_if_full(target, options.filter);
+  warn_if_full(*target, options.filter);
   if (!options.common.quiet && stderr_is_terminal()) {
     note(grouped(totals.lines) + " lines inserted into " + options.filter);
   }

@@ -3,10 +3,9 @@
 #include <vector>
 
 #include <octobloom/error.h>
-#include <octobloom/filter.h>
-#include <octobloom/mapped_filter.h>
 
 #include "filters.h"
+#include "line_filter.h"
 #include "options.h"
 #include "verbs.h"
 
@@ -24,18 +23,18 @@ struct merge_options {
 int run(const merge_options& options) {
   const load_options loading{.verify_body = options.verify_body};
   const std::string& first = options.filters.front();
-  filter target = filter::load(first, loading);
+  const auto target = open_filter(first, access::write, loading);
   for (std::size_t i = 1; i < options.filters.size(); ++i) {
     const std::string& path = options.filters[i];
     try {
-      target.merge(mapped_filter(path, loading));
+      target->merge(path, loading);
     } catch (const error& problem) {
       if (problem.code() != error_code::mismatch) throw;
       throw error(error_code::mismatch, first + " and " + path + ": " + problem.what());
     }
   }
-  target.save(options.output);
-  warn_if_full(target, options.output);
+  target->save(options.output);
+  warn_if_full(*target, options.output);
   return exit_done;
 }
 
@@ -45,7 +44,8 @@ std::function<int()> declare(option_list& list) {
             "the filter file that holds what any of them holds; may be one of them")
       .required();
   list.files("FILTER", options->filters,
-             "filter files of one size, k and seed; the plan of the first one is kept")
+             "plain or counting filter files of one size, k and seed; the plan of the first one is "
+             "kept")
       .required();
   list.no_verify(options->verify_body);
   list.common(options->common);

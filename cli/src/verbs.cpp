@@ -7,6 +7,7 @@
   VERB(plan)                  \
   VERB(create)                \
   VERB(insert)                \
+  VERB(remove)                \
   VERB(check)                 \
   VERB(dedup)                 \
   VERB(merge)                 \

@@ -206,6 +206,17 @@ double growing_filter::expected_fpr() const {
   return 1 - absent;
 }
 
+double growing_filter::expected_lost() const {
+  double older_rates = 0;
+  double lost = 0;
+  for (const filter& level : levels_) {
+    const auto keys = static_cast<double>(level.inserted_keys());
+    lost += older_rates * keys + octobloom::expected_lost(0, keys, level.blocks(), level.k());
+    older_rates += octobloom::expected_fpr(keys, level.blocks(), level.k());
+  }
+  return lost;
+}
+
 growing_statistics growing_filter::statistics() const {
   growing_statistics result{.levels = levels_.size(),
                             .bytes = bytes(),

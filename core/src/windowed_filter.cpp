@@ -208,6 +208,13 @@ void windowed_filter::clear() noexcept {
   inserted_keys_ = 0;
 }
 
+double windowed_filter::fill_ratio() const {
+  double fill = 0;
+  const std::size_t count = answering();
+  for (std::size_t age = 0; age < count; ++age) fill += part_of_age(age).fill_ratio();
+  return fill / static_cast<double>(ring_.size());
+}
+
 double windowed_filter::current_fpr() const {
   double absent = 1;
   const std::size_t count = answering();

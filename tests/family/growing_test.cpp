@@ -79,6 +79,14 @@ TEST(growing, never_expects_more_than_its_target) {
   }
 }
 
+TEST(growing, expects_the_losses_that_come) {
+  constexpr std::uint64_t count = 200'000;
+  growing_filter grown(1000, 0.05);
+  grown.insert(numbers(0, count));
+  const auto lost = static_cast<double>(count - grown.distinct_keys());
+  EXPECT_NEAR(lost, grown.expected_lost(), 0.05 * lost + 6 * std::sqrt(lost));
+}
+
 TEST(growing, closes_levels_at_the_share_that_was_asked_for) {
   growing_filter grown(1000, 0.01, {.growth = 4, .grow_at = 0.7});
   grown.insert(numbers(0, 10'000));

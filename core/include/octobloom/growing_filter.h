@@ -92,6 +92,9 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   /// The rate that is expected of the keys in each level. O(levels).
   [[nodiscard]] double expected_fpr() const;
+  /// How many of the distinct keys so far were taken for repeats: expected, from the number of keys
+  /// in each level, not a bound. A few milliseconds a level.
+  [[nodiscard]] double expected_lost() const;
   /// Reads the whole filter.
   [[nodiscard]] growing_statistics statistics() const;
 

@@ -91,6 +91,8 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   /// Calls in all its life, as filter::inserted_keys().
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return ring_.size() * ring_[0].bytes(); }
+  /// Share of the bits that are set, of the parts that still answer. Reads the whole filter.
+  [[nodiscard]] double fill_ratio() const;
   /// The rate now, from the bits of the parts that still answer. Reads the whole filter.
   [[nodiscard]] double current_fpr() const;
   /// Keys told new to their part, of the parts that still answer: at least the distinct keys of the

@@ -1,0 +1,222 @@
+#include "line_filter.h"
+
+#include <array>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include <octobloom/counting_filter.h>
+#include <octobloom/cuckoo_filter.h>
+#include <octobloom/error.h>
+#include <octobloom/filter.h>
+#include <octobloom/growing_filter.h>
+#include <octobloom/mapped_filter.h>
+#include <octobloom/windowed_filter.h>
+
+#include "numbers.h"
+
+namespace octobloom::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What is told of every kind, and what is told of one kind only.
+struct description {
+  std::uint32_t k = 0;
+  std::uint32_t blocks = 0;
+  double fill = 0;
+  std::optional<double> estimated_keys;
+  double current_fpr = 0;
+  saturation verdict = saturation::fine;
+  ordered_json details = ordered_json::object();
+};
+
+saturation verdict_of(double current_fpr, double target_fpr) {
+  if (current_fpr <= target_fpr) return saturation::fine;
+  return current_fpr <= 2 * target_fpr ? saturation::full : saturation::over_full;
+}
+
+template <class Derived>
+description describe(const filter_queries<Derived>& filter) {
+  const auto& self = static_cast<const Derived&>(filter);
+  const filter_statistics s = filter.statistics();
+  return {filter.k(),    filter.blocks(),
+          s.fill,        s.estimated_keys,
+          s.current_fpr, judge(s, self.inserted_keys(), self.planned_keys(), self.target_fpr())};
+}
+
+description describe(const counting_filter& filter) {
+  description d = describe<counting_filter>(filter);
+  d.details["counter_bytes"] = filter.total_bytes() - filter.bytes();
+  d.details["saturated_counters"] = filter.saturated_counters();
+  return d;
+}
+
+description describe(const growing_filter& filter) {
+  const growing_statistics s = filter.statistics();
+  description d{filter.levels().back().k(),
+                filter.levels().back().blocks(),
+                s.fill,
+                static_cast<double>(s.distinct_keys),
+                s.current_fpr,
+                verdict_of(s.current_fpr, filter.target_fpr())};
+  ordered_json levels = ordered_json::array();
+  for (const octobloom::filter& level : filter.levels()) {
+    levels.push_back({{"k", level.k()},
+                      {"blocks", level.blocks()},
+                      {"planned_keys", level.planned_keys()},
+                      {"keys", level.inserted_keys()},
+                      {"target_fpr", level.target_fpr()}});
+  }
+  d.details["levels"] = levels;
+  return d;
+}
+
+description describe(const cuckoo_filter& filter) {
+  description d{0,
+                filter.lines(),
+                filter.load(),
+                static_cast<double>(filter.inserted_keys()),
+                filter.current_fpr(),
+                filter.inserted_keys() <= filter.planned_keys()
+                    ? saturation::fine
+                    : verdict_of(filter.current_fpr(), filter.target_fpr())};
+  d.details["fingerprint_bits"] = filter.fingerprint_bits();
+  d.details["slots"] = filter.slots();
+  return d;
+}
+
+description describe(const windowed_filter& filter) {
+  description d{filter.k(),           filter.blocks(),
+                filter.fill_ratio(),  static_cast<double>(filter.held_keys()),
+                filter.current_fpr(), verdict_of(filter.current_fpr(), filter.target_fpr())};
+  if (filter.by_time()) {
+    d.details["window_seconds"] = static_cast<double>(filter.window()) / 1e9;
+  } else {
+    d.details["window_lines"] = filter.window();
+  }
+  d.details["parts"] = filter.parts();
+  return d;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw error(error_code::invalid_argument, path + ": " + why);
+}
+
+template <class Filter>
+class line_filter_of final : public line_filter {
+ public:
+  line_filter_of(Filter filter, filter_kind kind, std::string path)
+      : filter_(std::move(filter)), kind_(kind), path_(std::move(path)) {}
+
+  [[nodiscard]] std::uint64_t seed() const override { return filter_.seed(); }
+  [[nodiscard]] key_hashing hashing() const override { return filter_.hashing(); }
+
+  std::uint64_t may_contain(const key_batch& hashes, std::uint8_t* marks) const override {
+    return filter_.may_contain(hashes, marks);
+  }
+
+  void insert(const key_batch& hashes) override {
+    if constexpr (std::is_same_v<Filter, cuckoo_filter>) {
+      if (filter_.insert(hashes) == hashes.size()) return;
+      throw error(error_code::full, path_ + " is full at " + grouped(filter_.inserted_keys()) +
+                                        " keys in " + grouped(filter_.slots()) +
+                                        " slots, and stays as it was: create a larger one. (A "
+                                        "line fits eight times.)");
+    } else if constexpr (requires { filter_.insert(hashes); }) {
+      filter_.insert(hashes);
+    } else {
+      refuse(path_, "was opened for reading");
+    }
+  }
+
+  std::uint64_t remove(const key_batch& hashes, std::uint8_t* marks) override {
+    if constexpr (requires { filter_.remove(hashes, marks); }) {
+      return filter_.remove(hashes, marks);
+    } else {
+      refuse(path_, "holds a " + std::string(to_string(kind_)) +
+                        " filter, which cannot forget a line: create one with --counting or "
+                        "--cuckoo for that");
+    }
+  }
+
+  void merge(const std::string& path, const load_options& options) override {
+    if constexpr (std::is_same_v<Filter, filter>) {
+      filter_.merge(mapped_filter(path, options));
+    } else if constexpr (requires { filter_.merge(Filter::load(path, options)); }) {
+      filter_.merge(Filter::load(path, options));
+    } else {
+      refuse(path_, "holds a " + std::string(to_string(kind_)) +
+                        " filter; only plain and counting ones can be merged");
+    }
+  }
+
+  void save(const std::string& path) const override {
+    if constexpr (requires { filter_.save(path); }) {
+      filter_.save(path);
+    } else {
+      refuse(path_, "was opened for reading");
+    }
+  }
+
+  [[nodiscard]] ordered_json info() const override {
+    const description d = describe(filter_);
+    ordered_json estimate = nullptr;
+    if (d.estimated_keys) estimate = *d.estimated_keys;
+    ordered_json info{{"kind", to_string(kind_)},
+                      {"version", file_version},
+                      {"k", d.k},
+                      {"blocks", d.blocks},
+                      {"bytes", filter_.bytes()},
+                      {"seed", filter_.seed()},
+                      {"hash", filter_.hashing() == key_hashing::caller ? "caller" : "xxh64"},
+                      {"planned_keys", filter_.planned_keys()},
+                      {"target_fpr", filter_.target_fpr()},
+                      {"inserted_keys", filter_.inserted_keys()},
+                      {"fill", d.fill},
+                      {"estimated_keys", estimate},
+                      {"current_fpr", d.current_fpr},
+                      {"verdict", to_string(d.verdict)}};
+    info.update(d.details);
+    return info;
+  }
+
+ private:
+  Filter filter_;
+  filter_kind kind_;
+  std::string path_;
+};
+
+template <class Filter>
+std::unique_ptr<line_filter> open_as(filter_kind kind, const std::string& path,
+                                     const load_options& options) {
+  if constexpr (std::is_same_v<Filter, mapped_filter>) {
+    return std::make_unique<line_filter_of<Filter>>(Filter(path, options), kind, path);
+  } else {
+    return std::make_unique<line_filter_of<Filter>>(Filter::load(path, options), kind, path);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<line_filter> open_filter(const std::string& path, access mode,
+                                         const load_options& options) {
+  const filter_kind kind = filter_file_reader(path).header().kind;
+  switch (kind) {
+    case filter_kind::plain:
+      return mode == access::read ? open_as<mapped_filter>(kind, path, options)
+                                  : open_as<filter>(kind, path, options);
+    case filter_kind::growing:
+      return open_as<growing_filter>(kind, path, options);
+    case filter_kind::counting:
+      return open_as<counting_filter>(kind, path, options);
+    case filter_kind::cuckoo:
+      return open_as<cuckoo_filter>(kind, path, options);
+    case filter_kind::windowed:
+      return open_as<windowed_filter>(kind, path, options);
+  }
+  refuse(path, "holds a kind of filter that this command does not know");
+}
+
+}  // namespace octobloom::cli

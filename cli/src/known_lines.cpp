@@ -47,11 +47,9 @@ class filter_of_lines : public known_lines {
 
   [[nodiscard]] knowledge assess(std::uint64_t repeats) const override {
     const filter_statistics now = filter_.statistics();
-    // With every bit set, all that is known is that no more than the repeats can be lost.
-    const double lost = now.estimated_keys ? expected_lost(at_start_, *now.estimated_keys,
-                                                           filter_.blocks(), filter_.k())
-                                           : static_cast<double>(repeats);
-    return {now.current_fpr, lost};
+    if (!now.estimated_keys) return {now.current_fpr, static_cast<double>(repeats), true};
+    return {now.current_fpr,
+            expected_lost(at_start_, *now.estimated_keys, filter_.blocks(), filter_.k()), false};
   }
 
   void save(const std::string& path) const override { filter_.save(path); }

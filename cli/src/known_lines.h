@@ -17,6 +17,7 @@ namespace octobloom::cli {
 struct knowledge {
   double expected_fpr = 0;   ///< the rate now
   double expected_lost = 0;  ///< new lines of this run that were taken for repeats
+  bool at_most = false;      ///< that is only a bound: with every bit set nothing can be estimated
 };
 
 /// A memory of lines. Not thread safe.

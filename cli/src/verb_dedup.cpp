@@ -78,9 +78,9 @@ class deduplicator {
  private:
   [[nodiscard]] std::string judgement(const knowledge& now) const {
     return "the filter is planned for " + grouped(known_.capacity()) +
-           " distinct lines and holds at least " + grouped(known_.held()) + ": about " +
-           grouped(now.expected_lost) + " of the " + grouped(lines_) +
-           " lines so far are lost, taken for repeats that they are not, and " +
+           " distinct lines and holds at least " + grouped(known_.held()) +
+           (now.at_most ? ": up to " : ": about ") + grouped(now.expected_lost) + " of the " +
+           grouped(lines_) + " lines so far are lost, taken for repeats that they are not, and " +
            rate_text(100 * now.expected_fpr) +
            " % of the new ones to come will be. Give -n the number of distinct lines";
   }

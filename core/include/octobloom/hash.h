@@ -25,6 +25,15 @@ inline constexpr std::uint64_t prime4 = 0x85EBCA77C2B2AE63u;
 inline constexpr std::uint64_t prime5 = 0x27D4EB2F165667C5u;
 
 OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t rotate_left(std::uint64_t x, int r) noexcept {
+#if defined(__CUDA_ARCH__)
+  // Funnel shifts: a device's compiler would take a product and its rotation apart into two products.
+  if (!__builtin_is_constant_evaluated()) {
+    const auto low = static_cast<std::uint32_t>(r < 32 ? x : x >> 32);
+    const auto high = static_cast<std::uint32_t>(r < 32 ? x >> 32 : x);
+    return std::uint64_t{__funnelshift_l(low, high, static_cast<unsigned>(r))} << 32 |
+           __funnelshift_l(high, low, static_cast<unsigned>(r));
+  }
+#endif
   return (x << r) | (x >> (64 - r));
 }
 
@@ -147,11 +156,24 @@ class xxh64_stream {
   detail::xxh64_lanes lanes_;
 };
 
+namespace detail {
+
+/// What hash_integer adds up before it sees the value: for those who hash many under one seed.
+OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t integer_start(std::uint64_t seed) noexcept {
+  return seed + prime5 + 8;
+}
+OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t hash_integer_from(std::uint64_t start,
+                                                                std::uint64_t value) noexcept {
+  return xxh64_avalanche(xxh64_merge8(start, value));
+}
+
+}  // namespace detail
+
 /// XXH64 of the eight little-endian bytes of `value`: the hash of an integer key that was widened
 /// to 64 bits.
 OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t hash_integer(std::uint64_t value,
                                                            std::uint64_t seed = 0) noexcept {
-  return detail::xxh64_avalanche(detail::xxh64_merge8(seed + detail::prime5 + 8, value));
+  return detail::hash_integer_from(detail::integer_start(seed), value);
 }
 
 /// XXH64 over hashes of columns, each as eight little-endian bytes: the hash of a composite key.

@@ -28,6 +28,12 @@ OCTOBLOOM_HOST_DEVICE constexpr std::uint32_t salt(unsigned i) noexcept {
 /// (Lemire, "Fast random integer generation in an interval", without the rejection step).
 OCTOBLOOM_HOST_DEVICE constexpr std::uint32_t block_index(std::uint64_t h,
                                                           std::uint32_t blocks) noexcept {
+#if defined(__CUDA_ARCH__)
+  // The upper half of a 32-bit product, which a device's compiler does not see in the line below.
+  if (!__builtin_is_constant_evaluated()) {
+    return __umulhi(static_cast<std::uint32_t>(h >> 32), blocks);
+  }
+#endif
   return static_cast<std::uint32_t>(((h >> 32) * blocks) >> 32);
 }
 

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <octobloom/filter.h>
+#include <octobloom/gpu/filter_view.h>
+#include <octobloom/gpu/insert_plan.h>
+#include <octobloom/gpu/keys.h>
+#include <octobloom/gpu/memory.h>
+#include <octobloom/plan.h>
+#include <octobloom/statistics.h>
+
+/// Filters in device memory. No header here needs the CUDA Toolkit; pass a cudaStream_t where a
+/// `stream` is asked for.
+namespace octobloom::gpu {
+
+/// A Bloom filter that owns device memory; the bytes are those of octobloom::filter. Move only; a
+/// moved-from filter may only be assigned or destroyed.
+///
+/// Every call takes a stream and is asynchronous on it, unless it returns a value or touches host
+/// memory, when it waits for that stream. Calls on different streams are not ordered with each
+/// other: synchronise them, or keys added on one may not be seen on the other. Host threads may
+/// call const functions at once; others need the filter to themselves.
+///
+/// Throws octobloom::error: {engine_unavailable} where no device can be used, {out_of_memory},
+/// {device} for what the runtime reports (an asynchronous fault is reported by a later call),
+/// {invalid_argument}, {wrong_key}, {mismatch}.
+class filter {
+ public:
+  /// An empty filter on the current device.
+  explicit filter(const plan& plan, const filter_options& options = {}, stream on = nullptr,
+                  const allocator& from = stream_ordered_allocator());
+
+  /// A copy of a host filter: mapped or owned. Waits.
+  template <class Source>
+  [[nodiscard]] static filter from_host(const filter_queries<Source>& source, stream on = nullptr,
+                                        const allocator& from = stream_ordered_allocator()) {
+    const auto& host = static_cast<const Source&>(source);
+    return from_host(host.view(), host.inserted_keys(), host.planned_keys(), host.target_fpr(), on,
+                     from);
+  }
+  /// Reads a filter file; checked as octobloom::filter::load does. Waits.
+  [[nodiscard]] static filter load(const std::string& path, stream on = nullptr,
+                                   const load_options& options = {},
+                                   const allocator& from = stream_ordered_allocator());
+
+  /// A host filter with the same bytes, counts and plan. Waits.
+  [[nodiscard]] octobloom::filter to_host(stream on = nullptr) const;
+  /// The file that to_host().save(path) writes. Waits.
+  void save(const std::string& path, stream on = nullptr) const { to_host(on).save(path); }
+  [[nodiscard]] filter copy(stream on = nullptr) const;
+
+  /// Adds every key. For insert_method::direct no memory is taken; the others take 16 bytes a key
+  /// for up to 2^26 keys at a time.
+  void insert(const keys& batch, stream on = nullptr,
+              insert_method method = insert_method::automatic);
+
+  /// One answer a key: bit i of `bitmap` in device memory, bitmap_bytes(batch.size()) bytes,
+  /// aligned to 4, tail zero. Asynchronous.
+  void may_contain(const keys& batch, std::uint8_t* bitmap, stream on = nullptr) const;
+  /// One byte a key, 0 or 1. Asynchronous.
+  void may_contain_bytes(const keys& batch, std::uint8_t* answers, stream on = nullptr) const;
+  /// How many of the keys may be contained. Waits.
+  [[nodiscard]] std::uint64_t count_contained(const keys& batch, stream on = nullptr) const;
+  /// The semi-join: writes the numbers of the keys that may be contained, ascending, to `positions`
+  /// (room for batch.size()), and returns how many. Waits.
+  [[nodiscard]] std::uint64_t select_contained(const keys& batch, std::uint64_t* positions,
+                                               stream on = nullptr) const;
+  /// The same with the keys themselves, in order, to `selected` (elements as those of the batch,
+  /// room for batch.size()). Not for strings: error{wrong_key}. Waits.
+  [[nodiscard]] std::uint64_t select_contained_values(const keys& batch, void* selected,
+                                                      stream on = nullptr) const;
+
+  /// Tells which keys were absent and inserts them: bit i of `bitmap` (device memory as above;
+  /// null: count only) is set for new keys. Of equal keys only the first is new. Returns how many
+  /// were new. Waits.
+  ///
+  /// The filter is the one that the CPU engines build. A key is told new unless it was in the
+  /// filter before its group of 2^24 keys or equals an earlier one of its group: keys that the
+  /// order-by-order answer would take for repeats by a false positive within the group are told
+  /// new. Takes 25 bytes a key of a group.
+  std::uint64_t insert_new(const keys& batch, std::uint8_t* bitmap, stream on = nullptr);
+
+  /// Adds the keys of `other`, O(blocks). error{mismatch} when the shapes differ; nothing changes.
+  void merge(const filter& other, stream on = nullptr);
+
+  void clear(stream on = nullptr);
+
+  /// Bits set. Waits.
+  [[nodiscard]] std::uint64_t popcount(stream on = nullptr) const;
+  /// As octobloom::filter::statistics(). Waits.
+  [[nodiscard]] filter_statistics statistics(stream on = nullptr) const;
+
+  /// For kernels of your own.
+  [[nodiscard]] filter_view view() const noexcept { return {words_.data<std::uint64_t>(), shape_}; }
+
+  [[nodiscard]] const filter_shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shape_.bytes(); }
+  /// As octobloom::filter counts them.
+  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
+  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
+  [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
+  /// For those who insert through view().
+  void count_inserted(std::uint64_t keys) noexcept {
+    inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
+  }
+
+  /// The copy behind the template above.
+  [[nodiscard]] static filter from_host(const const_filter_view& view, std::uint64_t inserted_keys,
+                                        std::uint64_t planned_keys, double target_fpr, stream on,
+                                        const allocator& from);
+
+ private:
+  void require(const keys& batch) const;
+
+  filter_shape shape_;
+  std::uint64_t inserted_keys_ = 0;
+  std::uint64_t planned_keys_ = 0;
+  double target_fpr_ = 0;
+  buffer words_;
+};
+
+}  // namespace octobloom::gpu

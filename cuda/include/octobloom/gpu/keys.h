@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <octobloom/keys.h>
+
+namespace octobloom::gpu {
+
+enum class key_type : std::uint8_t {
+  uint64,   ///< 64-bit integers, signed or not
+  uint32,   ///< 32-bit integers
+  int32,    ///< 32-bit integers, sign-extended
+  hashes,   ///< 64-bit hashes, used as they are
+  strings,  ///< offsets and bytes
+};
+
+/// Many keys in device memory: what octobloom::key_batch is on a host. Trivially copyable; the
+/// caller keeps the memory alive until the stream has passed the call. At most 2^38 keys.
+class keys {
+ public:
+  static keys integers(const std::uint64_t* values, std::size_t count) noexcept {
+    return {key_type::uint64, values, count};
+  }
+  static keys integers(const std::int64_t* values, std::size_t count) noexcept {
+    return {key_type::uint64, values, count};
+  }
+  static keys integers(const std::uint32_t* values, std::size_t count) noexcept {
+    return {key_type::uint32, values, count};
+  }
+  static keys integers(const std::int32_t* values, std::size_t count) noexcept {
+    return {key_type::int32, values, count};
+  }
+  static keys hashes(const std::uint64_t* values, std::size_t count) noexcept {
+    return {key_type::hashes, values, count};
+  }
+  /// `bytes` and `offsets` of `keys` are device memory.
+  static keys strings(const string_keys& keys) noexcept {
+    gpu::keys batch(key_type::strings, keys.offsets, keys.count);
+    batch.bytes_ = keys.bytes;
+    batch.separator_ = keys.separator;
+    return batch;
+  }
+
+  [[nodiscard]] key_type type() const noexcept { return type_; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  /// The values of the integer types and `hashes`; the offsets of `strings`.
+  [[nodiscard]] const void* data() const noexcept { return data_; }
+  [[nodiscard]] const char* bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t separator() const noexcept { return separator_; }
+
+ private:
+  keys(key_type type, const void* data, std::size_t count) noexcept
+      : type_(type), data_(data), count_(count) {}
+
+  key_type type_;
+  const void* data_;
+  std::size_t count_;
+  const char* bytes_ = nullptr;
+  std::uint64_t separator_ = 0;
+};
+
+}  // namespace octobloom::gpu

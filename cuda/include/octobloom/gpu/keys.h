@@ -42,6 +42,19 @@ class keys {
     return batch;
   }
 
+  /// Bytes of a value, or of an offset.
+  [[nodiscard]] std::size_t width() const noexcept {
+    return type_ == key_type::uint32 || type_ == key_type::int32 ? 4 : 8;
+  }
+  /// Keys first to first + count - 1.
+  [[nodiscard]] keys slice(std::size_t first, std::size_t count) const noexcept {
+    keys part = *this;
+    part.data_ = static_cast<const std::byte*>(data_) + first * width();
+    part.count_ = count;
+    return part;
+  }
+  [[nodiscard]] keys from(std::size_t first) const noexcept { return slice(first, count_ - first); }
+
   [[nodiscard]] key_type type() const noexcept { return type_; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// The values of the integer types and `hashes`; the offsets of `strings`.

@@ -29,6 +29,17 @@ __global__ void __launch_bounds__(block_threads, 4)
   insert_body<Layout, Rounds>(device_tile<Layout::lanes>{}, here(), words, blocks, k, source, keys);
 }
 
+/// The hash of every key.
+template <class Source>
+__global__ void __launch_bounds__(block_threads)
+    hash_kernel(Source source, std::uint64_t keys, std::uint64_t* hashes) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < keys;
+       i += stride) {
+    hashes[i] = source.hash(i);
+  }
+}
+
 /// Builds a filter slice by slice in shared memory. `hashes` are sorted by their top `bits` bits,
 /// those of part i begin at offsets[i] and end at offsets[i + 1]; needs 64 bytes of dynamic shared
 /// memory for each of slice::most_blocks(bits, blocks).

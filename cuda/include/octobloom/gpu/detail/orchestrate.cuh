@@ -21,7 +21,6 @@
 #include <octobloom/detail/block_fpr.h>
 #include <octobloom/detail/host_device.h>
 #include <octobloom/filter_view.h>
-#include <octobloom/gpu/detail/sources.h>
 #include <octobloom/gpu/filter_view.h>
 #include <octobloom/gpu/insert_plan.h>
 
@@ -29,8 +28,9 @@
 ///
 ///   backend.policy()                            an execution policy of Thrust
 ///   backend.temporary<T>(n).data()              memory for n values, given back when it goes away
-///   backend.contains(view, source, n, bitmap)   the kernels of kernels.cuh
-///   backend.insert(view, source, n)
+///   backend.hash(source, n, hashes)             the kernels of kernels.cuh
+///   backend.contains(view, hashes, n, bitmap)
+///   backend.insert(view, hashes, n)
 ///   backend.insert_slices(view, hashes, offsets, bits)
 ///   backend.sort_by_top_bits(hashes, n, bits)   in place
 ///
@@ -97,14 +97,6 @@ struct set_bit {
   }
 };
 
-template <class Source>
-struct hash_of {
-  Source source;
-  OCTOBLOOM_HOST_DEVICE std::uint64_t operator()(std::uint64_t i) const noexcept {
-    return source.hash(i);
-  }
-};
-
 struct top_bits {
   unsigned shift;
   OCTOBLOOM_HOST_DEVICE std::uint64_t operator()(std::uint64_t hash) const noexcept {
@@ -149,12 +141,6 @@ inline auto counting(std::uint64_t from) {
   return thrust::counting_iterator<std::uint64_t>(from);
 }
 
-/// The hash of every key.
-template <class Backend, class Source>
-void hash_all(Backend& backend, const Source& source, std::uint64_t keys, std::uint64_t* hashes) {
-  thrust::transform(backend.policy(), counting(0), counting(keys), hashes, hash_of<Source>{source});
-}
-
 template <class Backend>
 std::uint64_t count_bits(Backend& backend, const std::uint8_t* bitmap, std::uint64_t bytes) {
   return thrust::transform_reduce(backend.policy(), counting(0), counting((bytes + 7) / 8),
@@ -192,22 +178,19 @@ block_sum sum_blocks(Backend& backend, const filter_view& view) {
                                   add_blocks{});
 }
 
-/// Inserts by `plan`.
+/// Inserts by `plan`, which is not a direct one.
 template <class Backend, class Source>
-void insert_planned(Backend& backend, const filter_view& view, const Source& source,
-                    std::uint64_t keys, const insert_plan& plan) {
-  if (plan.method == insert_method::direct) {
-    backend.insert(view, source, keys);
-    return;
-  }
-  const std::uint64_t group = std::min(keys, partition_group);
+void insert_by_range(Backend& backend, const filter_view& view, const Source& source,
+                     std::uint64_t keys, const insert_plan& plan,
+                     std::uint64_t group = partition_group) {
+  group = std::min(keys, group);
   auto hashes = backend.template temporary<std::uint64_t>(group);
   for (std::uint64_t first = 0; first < keys; first += group) {
     const std::uint64_t count = std::min(group, keys - first);
-    hash_all(backend, source.from(first), count, hashes.data());
+    backend.hash(source.from(first), count, hashes.data());
     backend.sort_by_top_bits(hashes.data(), count, plan.bits);
     if (plan.method == insert_method::l2_slices) {
-      backend.insert(view, hash_source{hashes.data()}, count);
+      backend.insert(view, hashes.data(), count);
       continue;
     }
     const std::uint64_t parts = std::uint64_t{1} << plan.bits;
@@ -230,8 +213,8 @@ std::uint64_t insert_new_group(Backend& backend, const filter_view& view, const 
   auto candidates = backend.template temporary<std::uint64_t>(keys);
   auto order = backend.template temporary<std::uint32_t>(keys);
   auto* bitmap = reinterpret_cast<std::uint8_t*>(fresh);
-  hash_all(backend, source, keys, hashes.data());
-  backend.contains(view, hash_source{hashes.data()}, keys, bitmap);
+  backend.hash(source, keys, hashes.data());
+  backend.contains(view, hashes.data(), keys, bitmap);
 
   // What was absent, and of that the first of each run of equal hashes: the sort is stable.
   const thrust::counting_iterator<std::uint32_t> numbers(0);
@@ -245,7 +228,7 @@ std::uint64_t insert_new_group(Backend& backend, const filter_view& view, const 
           .first -
       candidates.data();
   const auto count = static_cast<std::uint64_t>(distinct);
-  backend.insert(view, hash_source{candidates.data()}, count);
+  backend.insert(view, candidates.data(), count);
 
   thrust::fill_n(policy, fresh, (keys + 31) / 32, 0u);
   thrust::for_each_n(policy, order.data(), count, set_bit{fresh});

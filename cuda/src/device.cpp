@@ -1,0 +1,156 @@
+#include <octobloom/gpu/device.h>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include <octobloom/error.h>
+
+#include "check.h"
+#include "launch.h"
+
+namespace octobloom::gpu {
+
+namespace {
+
+int attribute(cudaDeviceAttr which, int device) noexcept {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) (void)cudaGetLastError();
+  return value;
+}
+
+std::string in_words(cudaError_t status) {
+  return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
+}
+
+/// The oldest devices that there is machine code for.
+constexpr int oldest_capability = 80;
+
+}  // namespace
+
+std::string why_unavailable() {
+  int devices = 0;
+  const cudaError_t counted = cudaGetDeviceCount(&devices);
+  (void)cudaGetLastError();
+  if (counted == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
+    if (driver == 0) {
+      return "no NVIDIA driver is installed (libcuda.so.1 was not found); install one, or use "
+             "another engine";
+    }
+    return "the NVIDIA driver is too old: it supports CUDA " + std::to_string(driver / 1000) + "." +
+           std::to_string(driver % 1000 / 10) + ", this build needs " +
+           std::to_string(CUDART_VERSION / 1000) + "." +
+           std::to_string(CUDART_VERSION % 1000 / 10) + "; update the driver";
+  }
+  if (counted == cudaErrorNoDevice || (counted == cudaSuccess && devices == 0)) {
+    return "the NVIDIA driver shows no device (is CUDA_VISIBLE_DEVICES empty?)";
+  }
+  if (counted != cudaSuccess) return "the CUDA runtime cannot start (" + in_words(counted) + ")";
+
+  int device = 0;
+  if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) {
+    (void)cudaGetLastError();
+    return "there is no current device (" + in_words(status) + ")";
+  }
+  const int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
+                         attribute(cudaDevAttrComputeCapabilityMinor, device);
+  const auto image = static_cast<cudaError_t>(detail::probe_kernel_image());
+  if (image == cudaSuccess) return {};
+  const std::string which = "device " + std::to_string(device) + " has compute capability " +
+                            std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  if (capability < oldest_capability) return which + "; the kernels need 8.0 or newer";
+  if (image == cudaErrorNoKernelImageForDevice || image == cudaErrorInvalidDeviceFunction ||
+      image == cudaErrorUnsupportedPtxVersion) {
+    return which + ", and this build has no kernel image for it (" + in_words(image) +
+           "); build with CMAKE_CUDA_ARCHITECTURES set for it";
+  }
+  return which + ", and its kernels cannot be loaded (" + in_words(image) + ")";
+}
+
+device_info current_device() {
+  if (const std::string reason = why_unavailable(); !reason.empty()) {
+    throw error(error_code::engine_unavailable, "no GPU can be used: " + reason);
+  }
+  int device = 0;
+  detail::check(cudaGetDevice(&device), "ask for the current device");
+  cudaDeviceProp properties;
+  detail::check(cudaGetDeviceProperties(&properties, device), "ask for the device's properties");
+  device_info info;
+  info.name = properties.name;
+  info.capability = 10 * properties.major + properties.minor;
+  info.multiprocessors = static_cast<unsigned>(properties.multiProcessorCount);
+  info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
+  info.persisting_l2_bytes = static_cast<std::uint64_t>(properties.persistingL2CacheMaxSize);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  detail::check(cudaMemGetInfo(&free_bytes, &total_bytes), "ask for free memory");
+  info.free_bytes = free_bytes;
+  info.memory_bytes = total_bytes;
+  // Two transfers a clock, in kilohertz, over a bus of so many bits.
+  info.bandwidth = 2.0 * 1000.0 * attribute(cudaDevAttrMemoryClockRate, device) *
+                   attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8;
+  return info;
+}
+
+void synchronize(stream on) {
+  detail::check(cudaStreamSynchronize(on), "wait for the stream");
+}
+
+allocator stream_ordered_allocator() noexcept {
+  return {nullptr,
+          [](void*, std::size_t bytes, stream on) {
+            void* memory = nullptr;
+            const std::string what = "allocate " + std::to_string(bytes) + " bytes";
+            detail::check(cudaMallocAsync(&memory, bytes, on), what.c_str());
+            return memory;
+          },
+          [](void*, void* memory, std::size_t, stream on) noexcept {
+            // A context that is gone at exit has taken its memory with it.
+            if (cudaFreeAsync(memory, on) != cudaSuccess) (void)cudaGetLastError();
+          }};
+}
+
+l2_window::l2_window(stream on, const void* words, std::uint64_t bytes) : stream_(on) {
+  const device_info device = current_device();
+  int number = 0;
+  detail::check(cudaGetDevice(&number), "ask for the current device");
+  const auto largest =
+      static_cast<std::uint64_t>(attribute(cudaDevAttrMaxAccessPolicyWindowSize, number));
+  const std::uint64_t window = std::min(bytes, largest);
+  bytes_ = std::min(window, device.persisting_l2_bytes);
+  if (bytes_ == 0) return;
+
+  std::size_t limit = 0;
+  detail::check(cudaDeviceGetLimit(&limit, cudaLimitPersistingL2CacheSize),
+                "ask for the L2's part");
+  limit_before_ = limit;
+  detail::check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes_), "set aside L2 cache");
+  cudaStreamAttrValue value{};
+  value.accessPolicyWindow.base_ptr = const_cast<void*>(words);
+  value.accessPolicyWindow.num_bytes = window;
+  // Of a filter that does not fit, so many of its lines that they do: all of them would evict each
+  // other.
+  value.accessPolicyWindow.hitRatio =
+      static_cast<float>(static_cast<double>(bytes_) / static_cast<double>(window));
+  value.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+  value.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+  const cudaError_t status =
+      cudaStreamSetAttribute(on, cudaStreamAttributeAccessPolicyWindow, &value);
+  if (status != cudaSuccess) {
+    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, limit);
+    detail::check(status, "keep a filter in the L2");
+  }
+}
+
+l2_window::~l2_window() {
+  if (bytes_ == 0) return;
+  cudaStreamAttrValue value{};  // a window of no bytes
+  (void)cudaStreamSetAttribute(stream_, cudaStreamAttributeAccessPolicyWindow, &value);
+  (void)cudaCtxResetPersistingL2Cache();
+  (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, limit_before_);
+  (void)cudaGetLastError();
+}
+
+}  // namespace octobloom::gpu

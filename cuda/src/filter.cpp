@@ -1,0 +1,209 @@
+#include <octobloom/gpu/filter.h>
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include <octobloom/error.h>
+#include <octobloom/gpu/device.h>
+
+#include "check.h"
+#include "launch.h"
+
+namespace octobloom::gpu {
+
+namespace {
+
+const filter_shape& checked(const filter_shape& shape) {
+  if (shape.blocks == 0 || shape.k == 0 || shape.k > rot8::max_k) {
+    throw error(error_code::invalid_argument,
+                "a filter needs at least one block and k from 1 to 24, not blocks " +
+                    std::to_string(shape.blocks) + ", k " + std::to_string(shape.k) +
+                    ": size it with plan_for()");
+  }
+  if (const std::string reason = why_unavailable(); !reason.empty()) {
+    throw error(error_code::engine_unavailable, "no GPU can be used: " + reason);
+  }
+  return shape;
+}
+
+/// Refuses what does not fit before it is tried: the runtime's pool would grow into the limit.
+buffer take(const filter_shape& shape, stream on, const allocator& from) {
+  if (from.allocate == stream_ordered_allocator().allocate) {
+    std::size_t free_bytes = 0;
+    std::size_t total = 0;
+    detail::check(cudaMemGetInfo(&free_bytes, &total), "ask for free memory");
+    if (shape.bytes() > total) {
+      throw error(error_code::out_of_memory, "the filter needs " + std::to_string(shape.bytes()) +
+                                                 " bytes, the GPU has " + std::to_string(total) +
+                                                 ": use an engine of the CPU, or a smaller filter");
+    }
+  }
+  return {shape.bytes(), on, from};
+}
+
+void require_bitmap(const std::uint8_t* bitmap) {
+  if (reinterpret_cast<std::uintptr_t>(bitmap) % 4 != 0) {
+    throw error(error_code::invalid_argument,
+                "the bitmap must be aligned to 4 bytes: its bits are written a word at a time");
+  }
+}
+
+void copy_bytes(void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind, stream on,
+                const char* what) {
+  detail::check(cudaMemcpyAsync(to, from, bytes, kind, on), what);
+}
+
+}  // namespace
+
+filter::filter(const plan& plan, const filter_options& options, stream on, const allocator& from)
+    : shape_(checked({plan.blocks, plan.k, options.seed, options.hashing})),
+      planned_keys_(plan.expected_keys),
+      target_fpr_(plan.target_fpr),
+      words_(take(shape_, on, from)) {
+  clear(on);
+}
+
+filter filter::from_host(const const_filter_view& view, std::uint64_t inserted_keys,
+                         std::uint64_t planned_keys, double target_fpr, stream on,
+                         const allocator& from) {
+  plan shape = plan_with_blocks(view.blocks(), view.k());
+  shape.expected_keys = planned_keys;
+  shape.target_fpr = target_fpr;
+  filter copy(shape, {.seed = view.seed(), .hashing = view.shape().hashing}, on, from);
+  copy.inserted_keys_ = inserted_keys;
+  copy_bytes(copy.words_.data(), view.words(), view.shape().bytes(), cudaMemcpyHostToDevice, on,
+             "copy a filter to the device");
+  synchronize(on);
+  return copy;
+}
+
+filter filter::load(const std::string& path, stream on, const load_options& options,
+                    const allocator& from) {
+  return from_host(octobloom::filter::load(path, options), on, from);
+}
+
+octobloom::filter filter::to_host(stream on) const {
+  plan shape = plan_with_blocks(shape_.blocks, shape_.k);
+  shape.expected_keys = planned_keys_;
+  shape.target_fpr = target_fpr_;
+  octobloom::filter host(shape, {.seed = shape_.seed, .hashing = shape_.hashing});
+  host.count_inserted(inserted_keys_);
+  copy_bytes(host.view().words(), words_.data(), bytes(), cudaMemcpyDeviceToHost, on,
+             "copy a filter from the device");
+  synchronize(on);
+  return host;
+}
+
+filter filter::copy(stream on) const {
+  plan shape = plan_with_blocks(shape_.blocks, shape_.k);
+  shape.expected_keys = planned_keys_;
+  shape.target_fpr = target_fpr_;
+  filter twin(shape, {.seed = shape_.seed, .hashing = shape_.hashing}, on, words_.source());
+  twin.inserted_keys_ = inserted_keys_;
+  copy_bytes(twin.words_.data(), words_.data(), bytes(), cudaMemcpyDeviceToDevice, on,
+             "copy a filter");
+  return twin;
+}
+
+void filter::require(const keys& batch) const {
+  if (shape_.hashing == key_hashing::caller && batch.type() != key_type::hashes) {
+    throw error(error_code::wrong_key,
+                "this filter holds the caller's own hashes: give it 64-bit hashes, not keys");
+  }
+  constexpr std::size_t most = std::size_t{1} << 38;
+  if (batch.size() > most) {
+    throw error(error_code::invalid_argument, "a call takes at most 2^38 keys, not " +
+                                                  std::to_string(batch.size()) +
+                                                  ": split the batch");
+  }
+}
+
+void filter::insert(const keys& batch, stream on, insert_method method) {
+  require(batch);
+  int device = 0;
+  int l2_bytes = 0;
+  detail::check(cudaGetDevice(&device), "ask for the current device");
+  detail::check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device),
+                "ask for the size of the L2");
+  const insert_plan plan =
+      plan_insert(shape_, batch.size(), static_cast<std::uint64_t>(l2_bytes), method);
+  const detail::place at{on, words_.source()};
+  if (plan.method == insert_method::direct) {
+    detail::launch_insert(at, view(), batch);
+  } else {
+    detail::insert_sorted(at, view(), batch, plan);
+  }
+  count_inserted(batch.size());
+}
+
+void filter::may_contain(const keys& batch, std::uint8_t* bitmap, stream on) const {
+  require(batch);
+  require_bitmap(bitmap);
+  detail::launch_contains({on, words_.source()}, view(), batch, bitmap);
+}
+
+void filter::may_contain_bytes(const keys& batch, std::uint8_t* answers, stream on) const {
+  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  may_contain(batch, bitmap.data<std::uint8_t>(), on);
+  detail::expand_bitmap({on, words_.source()}, bitmap.data<std::uint8_t>(), batch.size(), answers);
+}
+
+std::uint64_t filter::count_contained(const keys& batch, stream on) const {
+  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  may_contain(batch, bitmap.data<std::uint8_t>(), on);
+  return detail::count_bits({on, words_.source()}, bitmap.data<std::uint8_t>(), batch.size());
+}
+
+std::uint64_t filter::select_contained(const keys& batch, std::uint64_t* positions,
+                                       stream on) const {
+  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  may_contain(batch, bitmap.data<std::uint8_t>(), on);
+  return detail::select_positions({on, words_.source()}, bitmap.data<std::uint8_t>(), batch.size(),
+                                  positions);
+}
+
+std::uint64_t filter::select_contained_values(const keys& batch, void* selected, stream on) const {
+  if (batch.type() == key_type::strings) {
+    throw error(error_code::wrong_key,
+                "strings are not copied: use select_contained(), which gives their positions");
+  }
+  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  may_contain(batch, bitmap.data<std::uint8_t>(), on);
+  return detail::select_values({on, words_.source()}, batch, bitmap.data<std::uint8_t>(), selected);
+}
+
+std::uint64_t filter::insert_new(const keys& batch, std::uint8_t* bitmap, stream on) {
+  require(batch);
+  const std::uint64_t fresh =
+      batch.size() == 0 ? 0 : detail::insert_new({on, words_.source()}, view(), batch, bitmap);
+  synchronize(on);
+  count_inserted(fresh);
+  return fresh;
+}
+
+void filter::merge(const filter& other, stream on) {
+  if (const std::string mismatch = describe_mismatch(shape_, other.shape_); !mismatch.empty()) {
+    throw error(error_code::mismatch,
+                "filters can be merged only when they have one shape; these differ: " + mismatch);
+  }
+  detail::merge({on, words_.source()}, view(), other.view());
+  count_inserted(other.inserted_keys_);
+}
+
+void filter::clear(stream on) {
+  detail::check(cudaMemsetAsync(words_.data(), 0, bytes(), on), "clear a filter");
+  inserted_keys_ = 0;
+}
+
+std::uint64_t filter::popcount(stream on) const {
+  return detail::sum_blocks({on, words_.source()}, view()).bits;
+}
+
+filter_statistics filter::statistics(stream on) const {
+  const detail::bits_and_fpr sum = detail::sum_blocks({on, words_.source()}, view());
+  return {static_cast<double>(sum.bits) / (8.0 * static_cast<double>(bytes())),
+          estimate_keys(sum.bits, shape_), sum.fpr_sum / shape_.blocks};
+}
+
+}  // namespace octobloom::gpu

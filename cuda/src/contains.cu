@@ -12,10 +12,14 @@ void launch_contains(const place& at, const filter_view& view, const keys& batch
   with_source(batch, shape.seed, [&](const auto& source) {
     with_rounds(shape.k, [&](auto r) {
       using source_type = std::decay_t<decltype(source)>;
-      // Two lanes of 32 bytes where one load takes as much, four of 16 elsewhere.
-      auto* kernel = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 10
-                         ? contains_kernel<layout<2, 4>, decltype(r)::value, source_type>
-                         : contains_kernel<layout<4, 2>, decltype(r)::value, source_type>;
+      auto* kernel = contains_kernel<layout<4, 2>, decltype(r)::value, source_type>;
+      // Two lanes of 32 bytes where one load takes as much, four of 16 elsewhere. With the state of
+      // a string's hash, two lanes are more than the registers hold.
+      if constexpr (!std::is_same_v<source_type, string_source>) {
+        if (device_attribute(cudaDevAttrComputeCapabilityMajor) >= 10) {
+          kernel = contains_kernel<layout<2, 4>, decltype(r)::value, source_type>;
+        }
+      }
       start(at, kernel, turns(batch.size()), 0, "look keys up", view.words(), shape.blocks, shape.k,
             source, batch.size(), bitmap);
     });

@@ -10,7 +10,7 @@ namespace {
 /// Top bits of the hash that split `amount` into parts of at most `part`; at least 1.
 unsigned bits_for(std::uint64_t amount, std::uint64_t part) noexcept {
   const std::uint64_t parts = (amount + part - 1) / part;
-  return std::max(1, std::bit_width(parts - (parts > 1 ? 1 : 0)));
+  return static_cast<unsigned>(std::bit_width(parts > 1 ? parts - 1 : 1));
 }
 
 unsigned passes(unsigned bits) noexcept {

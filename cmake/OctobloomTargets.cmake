@@ -5,6 +5,7 @@ include(CMakePackageConfigHelpers)
 set_property(GLOBAL PROPERTY OCTOBLOOM_LIBRARIES "")
 set_property(GLOBAL PROPERTY OCTOBLOOM_PACKAGE_DEPENDENCIES "")
 set_property(GLOBAL PROPERTY OCTOBLOOM_PKGCONFIG_REQUIRES "")
+set_property(GLOBAL PROPERTY OCTOBLOOM_PKGCONFIG_LIBS "")
 
 # octobloom_add_library(<room>
 #   HEADERS <file>...            public headers, below include/ (or in HEADER_DIRS)
@@ -12,12 +13,13 @@ set_property(GLOBAL PROPERTY OCTOBLOOM_PKGCONFIG_REQUIRES "")
 #   [HEADER_DIRS <dir>...]       further bases of public headers, for generated ones
 #   [LINK_PUBLIC <target>...] [LINK_PRIVATE <target>...]
 #   [FIND_DEPENDENCY <args>]...  what an installed consumer passes to find_dependency()
-#   [PKGCONFIG_REQUIRES <module>...])
+#   [PKGCONFIG_REQUIRES <module>...]
+#   [PKGCONFIG_LIBS <flag>...])  what a static library needs at the link, where there is no module
 #
 # Makes octobloom_<room>, known to everybody as octobloom::<room>, and installs it.
 function(octobloom_add_library room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" ""
-    "HEADERS;SOURCES;HEADER_DIRS;LINK_PUBLIC;LINK_PRIVATE;FIND_DEPENDENCY;PKGCONFIG_REQUIRES")
+    "HEADERS;SOURCES;HEADER_DIRS;LINK_PUBLIC;LINK_PRIVATE;FIND_DEPENDENCY;PKGCONFIG_REQUIRES;PKGCONFIG_LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "octobloom_add_library(${room}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -42,6 +44,7 @@ function(octobloom_add_library room)
   set_property(GLOBAL APPEND PROPERTY OCTOBLOOM_LIBRARIES ${room})
   set_property(GLOBAL APPEND PROPERTY OCTOBLOOM_PACKAGE_DEPENDENCIES ${arg_FIND_DEPENDENCY})
   set_property(GLOBAL APPEND PROPERTY OCTOBLOOM_PKGCONFIG_REQUIRES ${arg_PKGCONFIG_REQUIRES})
+  set_property(GLOBAL APPEND PROPERTY OCTOBLOOM_PKGCONFIG_LIBS ${arg_PKGCONFIG_LIBS})
 endfunction()
 
 # octobloom_add_executable(<target> SOURCES <file>... [OUTPUT_NAME <name>] [LINK <target>...])
@@ -103,7 +106,9 @@ function(octobloom_install_package)
     set(OCTOBLOOM_PC_REQUIRES_PRIVATE "${requires}")
   else()
     set(OCTOBLOOM_PC_REQUIRES "${requires}")
-    string(APPEND OCTOBLOOM_PC_LIBS " -pthread")
+    get_property(flags GLOBAL PROPERTY OCTOBLOOM_PKGCONFIG_LIBS)
+    list(JOIN flags " " flags)
+    string(APPEND OCTOBLOOM_PC_LIBS " ${flags} -pthread")
   endif()
   set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
   file(RELATIVE_PATH OCTOBLOOM_PC_PREFIX "/${pc_dir}" "/")

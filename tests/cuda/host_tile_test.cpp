@@ -15,6 +15,8 @@
 #include <octobloom/engine.h>
 #include <octobloom/filter.h>
 #include <octobloom/gpu/detail/sources.h>
+#include <octobloom/statistics.h>
+#include <octobloom/storage.h>
 
 #include "cuda/cuda_test_data.h"
 #include "cuda/host_backend.h"
@@ -151,6 +153,27 @@ TEST(Blocks, OddAndExtremeCounts) {
                                                  key_batch::integers(keys));
     }
   }
+}
+
+// Word addresses above 32 bits: a filter over 4 GiB, of which only a few pages are touched.
+TEST(Blocks, BeyondFourGiB) {
+  const filter_shape shape{(1u << 26) + 12345, 8};
+  if (available_memory() < 3 * shape.bytes()) GTEST_SKIP() << "not enough memory for 4 GiB twice";
+  std::vector<std::uint64_t> hashes = random_keys(30, 4);
+  hashes.push_back(~std::uint64_t{0});  // the last block
+  hashes.push_back(0);
+  filter expected = make_filter(shape.blocks, shape.k);
+  filter built = make_filter(shape.blocks, shape.k);
+  expected.insert(key_batch::hashes(hashes));
+  host_insert<layout<4, 1>>(gpu_view(built), hash_source{hashes.data()}, hashes.size());
+  for (const std::uint64_t hash : hashes) {
+    const std::size_t word = std::size_t{rot8::block_index(hash, shape.blocks)} * 8;
+    ASSERT_TRUE(std::equal(expected.view().words() + word, expected.view().words() + word + 8,
+                           built.view().words() + word));
+  }
+  expect_contains_like_reference<layout<4, 2>>(built, hash_source{hashes.data()},
+                                               key_batch::hashes(hashes));
+  EXPECT_EQ(rot8::block_index(~std::uint64_t{0}, shape.blocks), shape.blocks - 1);
 }
 
 TEST(Slices, EveryKAndNumberOfBits) {

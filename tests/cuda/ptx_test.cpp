@@ -15,6 +15,7 @@
 #include <octobloom/filter.h>
 #include <octobloom/gpu/detail/bodies.h>
 #include <octobloom/statistics.h>
+#include <octobloom/storage.h>
 
 #include "cuda/cuda_test_data.h"
 
@@ -366,6 +367,39 @@ TEST_P(Ptx, KeysAndStringsAtOddAddresses) {
     ASSERT_TRUE(same_words(expected, built)) << offset;
     comparisons += 400;
   }
+}
+
+// Word addresses above 32 bits: a filter over 4 GiB, of which only a few pages are touched.
+TEST_P(Ptx, BlocksBeyondFourGiB) {
+  const std::uint32_t blocks = (1u << 26) + 12345;
+  if (available_memory() < std::uint64_t{blocks} * 200) {
+    GTEST_SKIP() << "not enough memory for 4 GiB twice";
+  }
+  std::vector<std::uint64_t> hashes = random_keys(30, 4);
+  hashes.push_back(~std::uint64_t{0});  // the last block
+  filter expected = make_filter(blocks, 8);
+  filter built = make_filter(blocks, 8);
+  expected.insert(key_batch::hashes(hashes));
+  const Arg source = Arg::record({Arg::in(hashes)});
+  const Arg count = Arg::value(std::uint64_t{hashes.size()});
+  Options options;
+  options.collect_stats = false;
+  launch("insert", "insert_kernel<" + shape_name(4, 1, 8) + ", " + detail + "hash_source", 1,
+         block_threads, 0, {words_of(built), Arg::value(blocks), Arg::value(8u), source, count},
+         options);
+  for (const std::uint64_t hash : hashes) {
+    const std::size_t word = std::size_t{rot8::block_index(hash, blocks)} * 8;
+    ASSERT_TRUE(std::equal(expected.view().words() + word, expected.view().words() + word + 8,
+                           built.view().words() + word));
+  }
+  std::vector<std::uint8_t> bitmap(bitmap_bytes(hashes.size()));
+  launch("contains", "contains_kernel<" + shape_name(4, 2, 8) + ", " + detail + "hash_source", 1,
+         block_threads, 0,
+         {words_of(std::as_const(built)), Arg::value(blocks), Arg::value(8u), source, count,
+          Arg::inout(bitmap)},
+         options);
+  for (std::size_t i = 0; i < hashes.size(); ++i) ASSERT_TRUE(bitmap_get(bitmap.data(), i)) << i;
+  comparisons += 9 * hashes.size();
 }
 
 struct traffic {

@@ -4,7 +4,8 @@ cmake_minimum_required(VERSION 3.25)
 
 set(forgotten "")
 file(GLOB test_folders RELATIVE "${ROOT}" "${ROOT}/tests/*")
-foreach(room core simd cuda engines cli bindings/c bench examples ${test_folders})
+foreach(room core simd cuda engines cli bindings/c bench bench/gpu examples
+        ${test_folders})
   if(NOT EXISTS "${ROOT}/${room}/CMakeLists.txt")
     continue()
   endif()
@@ -13,6 +14,10 @@ foreach(room core simd cuda engines cli bindings/c bench examples ${test_folders
     "${ROOT}/${room}/*.cpp" "${ROOT}/${room}/*.cc" "${ROOT}/${room}/*.c" "${ROOT}/${room}/*.cu"
     "${ROOT}/${room}/include/*.h" "${ROOT}/${room}/include/*.cuh")
   foreach(file IN LISTS files)
+    cmake_path(GET file PARENT_PATH folder)
+    if(folder AND EXISTS "${ROOT}/${room}/${folder}/CMakeLists.txt")
+      continue()  # a folder with a list of its own
+    endif()
     string(FIND "${lists}" "${file}" position)
     if(position EQUAL -1)
       list(APPEND forgotten "${room}/${file}")

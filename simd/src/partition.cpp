@@ -20,18 +20,27 @@ constexpr std::size_t max_parts = 512;
 /// One thread's share of a chunk.
 struct slice {
   part_pages pages;
-  std::vector<std::uint16_t> part_of_key;  ///< to find a key's answer again
-  std::vector<std::uint8_t> answers;       ///< bit n: the answer for hash number n
+  std::span<std::uint16_t> part_of_key;    ///< to find a key's answer again
+  std::span<std::uint8_t> answers;         ///< bit n: the answer for hash number n
   std::vector<std::uint32_t> next_answer;  ///< a part's next one
-  key_batch keys;
+  key_batch keys = key_batch::hashes({});
   std::uint8_t* bitmap = nullptr;
 
-  slice(std::size_t capacity, const partition& cut, bool with_bitmap)
-      : pages(capacity, cut.parts, cut.shift),
-        part_of_key(with_bitmap ? capacity : 0),
-        answers(with_bitmap ? pages.capacity() / 8 : 0),
-        next_answer(with_bitmap ? cut.parts : 0),
-        keys(key_batch::hashes({})) {}
+  slice(scratch& memory, std::size_t capacity, const partition& cut, bool with_bitmap)
+      : pages(memory, capacity, cut.parts, cut.shift) {
+    if (!with_bitmap) return;
+    part_of_key = memory.take<std::uint16_t>(capacity);
+    answers = memory.take<std::uint8_t>(part_pages::capacity(capacity, cut.parts) / 8);
+    next_answer.resize(cut.parts);
+  }
+
+  [[nodiscard]] static std::uint64_t scratch_bytes(std::size_t capacity, const partition& cut,
+                                                   bool with_bitmap) {
+    const std::uint64_t bytes = part_pages::scratch_bytes(capacity, cut.parts);
+    if (!with_bitmap) return bytes;
+    return bytes + scratch::bytes_for<std::uint16_t>(capacity) +
+           scratch::bytes_for<std::uint8_t>(part_pages::capacity(capacity, cut.parts) / 8);
+  }
 
   void split(const kernels& code, const filter_shape& shape) {
     pages.clear();
@@ -57,15 +66,46 @@ struct slice {
   }
 };
 
+/// Brings the blocks of the next part into the cache, in memory's order, while the current one is
+/// served: a little with every page of hashes.
+class sweep {
+ public:
+  /// `lines_per_page`: 0 for never.
+  sweep(const std::uint64_t* words, const filter_shape& shape, unsigned part_shift,
+        std::size_t lines_per_page) noexcept
+      : words_(words), blocks_(shape.blocks), shift_(part_shift), lines_per_page_(lines_per_page) {}
+
+  void aim_at(std::size_t part) noexcept {
+    next_ = std::min<std::uint64_t>(std::uint64_t{part} << shift_, blocks_);
+    end_ = std::min<std::uint64_t>(next_ + (std::uint64_t{1} << shift_), blocks_);
+  }
+  void advance() noexcept {
+    for (std::size_t i = 0; i < lines_per_page_ && next_ < end_; ++i, ++next_) {
+      __builtin_prefetch(words_ + next_ * rot8::words_per_block, 0, 2);
+    }
+  }
+
+ private:
+  const std::uint64_t* words_;
+  std::uint64_t blocks_;
+  unsigned shift_;
+  std::size_t lines_per_page_;
+  std::uint64_t next_ = 0;
+  std::uint64_t end_ = 0;
+};
+
 /// Runs `serve(hashes, answers)`, which returns a count, over all pages of all parts.
 template <class Serve>
-std::uint64_t run(const kernels& code, const partition& cut, const filter_shape& shape,
+std::uint64_t run(const kernels& code, const partition& cut, const const_filter_view& view,
                   const key_batch& keys, std::uint8_t* bitmap, const Serve& serve) {
+  const filter_shape& shape = view.shape();
   const std::size_t chunk = std::min(cut.chunk, (keys.size() + 7) / 8 * 8);
   const std::size_t share = (chunk / 8 + cut.threads - 1) / cut.threads * 8;
+  const bool with_bitmap = bitmap != nullptr;
+  scratch memory(cut.threads * slice::scratch_bytes(share, cut, with_bitmap));
   std::vector<slice> slices;
   slices.reserve(cut.threads);
-  for (unsigned t = 0; t < cut.threads; ++t) slices.emplace_back(share, cut, bitmap != nullptr);
+  for (unsigned t = 0; t < cut.threads; ++t) slices.emplace_back(memory, share, cut, with_bitmap);
 
   std::atomic<std::uint64_t> count{0};
   for (std::size_t first = 0; first < keys.size(); first += chunk) {
@@ -77,15 +117,28 @@ std::uint64_t run(const kernels& code, const partition& cut, const filter_shape&
       if (bitmap != nullptr) slices[t].bitmap = bitmap + (first + begin) / 8;
     }
     run_tasks(cut.threads, slices.size(), [&](std::size_t t) { slices[t].split(code, shape); });
-    run_tasks(cut.threads, cut.parts, [&](std::size_t part) {
-      std::uint64_t in_part = 0;
-      for (slice& s : slices) {
-        s.pages.for_each_page(part, [&](std::uint32_t at, std::span<const std::uint64_t> hashes) {
-          std::uint8_t* answers = s.answers.empty() ? nullptr : s.answers.data() + at / 8;
-          in_part += serve(key_batch::hashes(hashes), answers);
-        });
+    // Reading all of a part in order is worth it when most of its blocks will be touched.
+    const std::size_t lines_per_page =
+        in_chunk >= shape.blocks
+            ? part_pages::page_hashes * std::uint64_t{shape.blocks} / in_chunk + 1
+            : 0;
+    const std::size_t run_length = std::clamp<std::size_t>(cut.parts / (4 * cut.threads), 1, 16);
+    run_tasks(cut.threads, (cut.parts + run_length - 1) / run_length, [&](std::size_t task) {
+      std::uint64_t in_parts = 0;
+      sweep ahead(view.words(), shape, cut.shift, lines_per_page);
+      const std::size_t begin = task * run_length;
+      const std::size_t end = std::min(begin + run_length, cut.parts);
+      for (std::size_t part = begin; part < end; ++part) {
+        ahead.aim_at(part + 1);
+        for (slice& s : slices) {
+          s.pages.for_each_page(part, [&](std::uint32_t at, std::span<const std::uint64_t> hashes) {
+            ahead.advance();
+            std::uint8_t* answers = s.answers.empty() ? nullptr : s.answers.data() + at / 8;
+            in_parts += serve(key_batch::hashes(hashes), answers);
+          });
+        }
       }
-      count += in_part;
+      count += in_parts;
     });
     if (bitmap != nullptr) {
       run_tasks(cut.threads, slices.size(), [&](std::size_t t) { slices[t].collect(); });
@@ -120,7 +173,7 @@ std::optional<partition> plan_partition(const filter_shape& shape, std::size_t k
 
 void insert_by_parts(const kernels& code, const partition& cut, const filter_view& view,
                      const key_batch& keys) {
-  run(code, cut, view.shape(), keys, nullptr, [&](const key_batch& hashes, std::uint8_t*) {
+  run(code, cut, view, keys, nullptr, [&](const key_batch& hashes, std::uint8_t*) {
     code.insert(view, hashes);
     return std::uint64_t{0};
   });
@@ -129,19 +182,17 @@ void insert_by_parts(const kernels& code, const partition& cut, const filter_vie
 std::uint64_t may_contain_by_parts(const kernels& code, const partition& cut,
                                    const const_filter_view& view, const key_batch& keys,
                                    std::uint8_t* bitmap) {
-  return run(code, cut, view.shape(), keys, bitmap,
-             [&](const key_batch& hashes, std::uint8_t* answers) {
-               return code.may_contain(view, hashes, answers);
-             });
+  return run(code, cut, view, keys, bitmap, [&](const key_batch& hashes, std::uint8_t* answers) {
+    return code.may_contain(view, hashes, answers);
+  });
 }
 
 std::uint64_t insert_new_by_parts(const kernels& code, const partition& cut,
                                   const filter_view& view, const key_batch& keys,
                                   std::uint8_t* bitmap) {
-  return run(code, cut, view.shape(), keys, bitmap,
-             [&](const key_batch& hashes, std::uint8_t* answers) {
-               return code.insert_new(view, hashes, answers);
-             });
+  return run(code, cut, view, keys, bitmap, [&](const key_batch& hashes, std::uint8_t* answers) {
+    return code.insert_new(view, hashes, answers);
+  });
 }
 
 }  // namespace octobloom::simd

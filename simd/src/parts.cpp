@@ -2,9 +2,9 @@
 
 namespace octobloom::simd {
 
-part_pages::part_pages(std::size_t keys, std::size_t parts, unsigned shift)
-    : pages_((keys / page_hashes + parts) * page_hashes),
-      lines_(parts * part_writer::line_hashes),
+part_pages::part_pages(scratch& memory, std::size_t keys, std::size_t parts, unsigned shift)
+    : pages_(memory.take<std::uint64_t>(capacity(keys, parts))),
+      lines_(memory.take<std::uint64_t>(parts * part_writer::line_hashes)),
       cursors_(parts),
       next_page_(keys / page_hashes + parts),
       shift_(shift) {
@@ -17,8 +17,8 @@ void part_pages::clear() noexcept {
 }
 
 part_writer part_pages::writer() noexcept {
-  return {.pages = pages_.words(),
-          .lines = lines_.words(),
+  return {.pages = pages_.data(),
+          .lines = lines_.data(),
           .cursors = cursors_.data(),
           .next_page = next_page_.data(),
           .pages_used = &pages_used_,

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <octobloom/storage.h>
+#include "scratch.h"
 
 namespace octobloom::simd {
 
@@ -36,8 +36,18 @@ class part_pages {
  public:
   static constexpr std::uint32_t page_hashes = part_writer::page_hashes;
 
-  /// Room for `keys` hashes. Throws error{out_of_memory} or std::bad_alloc.
-  part_pages(std::size_t keys, std::size_t parts, unsigned shift);
+  /// Room for `keys` hashes, in scratch_bytes() of `memory`. Throws std::bad_alloc.
+  part_pages(scratch& memory, std::size_t keys, std::size_t parts, unsigned shift);
+
+  [[nodiscard]] static constexpr std::size_t capacity(std::size_t keys,
+                                                      std::size_t parts) noexcept {
+    return (keys / page_hashes + parts) * page_hashes;
+  }
+  [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::size_t keys,
+                                                             std::size_t parts) noexcept {
+    return scratch::bytes_for<std::uint64_t>(capacity(keys, parts)) +
+           scratch::bytes_for<std::uint64_t>(parts * part_writer::line_hashes);
+  }
 
   /// Forgets the hashes. Page p becomes the first one of part p.
   void clear() noexcept;
@@ -60,17 +70,23 @@ class part_pages {
     for (auto page = static_cast<std::uint32_t>(part);; page = next_page_[page]) {
       const std::uint32_t count = page == last ? cursors_[part] % page_hashes : page_hashes;
       const std::uint32_t at = page * page_hashes;
-      if (count > 0) visit(at, std::span<const std::uint64_t>(pages_.words() + at, count));
+      if (page != last) prefetch_start(next_page_[page]);
+      if (count > 0) visit(at, std::span<const std::uint64_t>(pages_.data() + at, count));
       if (page == last) return;
     }
   }
 
-  /// Upper bound of the hashes' numbers.
-  [[nodiscard]] std::size_t capacity() const noexcept { return pages_.size(); }
-
  private:
-  storage pages_;
-  storage lines_;
+  /// The first lines of a page; then the processor sees the pattern.
+  void prefetch_start(std::uint32_t page) const noexcept {
+    const std::uint64_t* start = pages_.data() + page * page_hashes;
+    for (std::uint32_t i = 0; i < 8 * part_writer::line_hashes; i += part_writer::line_hashes) {
+      __builtin_prefetch(start + i);
+    }
+  }
+
+  std::span<std::uint64_t> pages_;
+  std::span<std::uint64_t> lines_;
   std::vector<std::uint32_t> cursors_;
   std::vector<std::uint32_t> next_page_;
   std::uint32_t pages_used_ = 0;

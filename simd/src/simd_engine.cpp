@@ -8,6 +8,7 @@
 
 #include "kernels.h"
 #include "partition.h"
+#include "scratch.h"
 #include "team.h"
 #include "tuning.h"
 
@@ -121,6 +122,10 @@ const engine& simd_engine() noexcept {
   static constexpr engine simd{
       "simd", simd::why_unavailable, simd::insert, simd::may_contain, simd::insert_new, simd::hash};
   return simd;
+}
+
+void simd_release_memory() noexcept {
+  simd::scratch::release();
 }
 
 void simd_touch_lines(const filter_view& view, const key_batch& keys, bool write) {

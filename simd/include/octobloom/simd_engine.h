@@ -25,6 +25,10 @@ namespace octobloom {
 /// first one.
 [[nodiscard]] std::string_view simd_last_target() noexcept;
 
+/// Work by parts keeps its memory for the next call (the system may reclaim the pages meanwhile).
+/// Gives it back.
+void simd_release_memory() noexcept;
+
 /// For measurements, the floor under the plain path: the same keys, hashed and prefetched in the
 /// same way, but of each block one word is only read, or, for `write`, written back as it was. One
 /// thread.

@@ -38,7 +38,7 @@ TEST(command, version) {
 }
 
 TEST(command, no_verb_and_unknown_verbs_are_errors) {
-  expect_failure(run({}), "there are: plan create insert check dedup");
+  expect_failure(run({}), "there are: plan create insert remove check dedup");
   expect_failure(run({"deduplicate"}), "there is no verb 'deduplicate'");
   expect_failure(run({"--deduplicate"}), "--deduplicate");
 }

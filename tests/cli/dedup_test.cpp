@@ -155,11 +155,14 @@ TEST_F(dedup, sizes_itself_by_the_length_of_files) {
   // An empty file, and one whose length the system does not tell.
   expect_success(run({"dedup", put("empty", "")}), "");
   EXPECT_EQ(run({"dedup", "/proc/self/status"}).status, 0);
-  // A pipe has no length.
-  for (const std::vector<std::string>& sized : {std::vector<std::string>{}, {"-p", "0.01"}}) {
-    std::vector<std::string> arguments{"-c", "echo a | '" OCTOBLOOM_COMMAND "' dedup"};
-    for (const std::string& word : sized) arguments.back() += " " + word;
-    expect_failure(run(arguments, {.program = "sh"}), "give -n");
+  // A pipe has no length: the filter grows, unless that is not wanted.
+  for (const std::string options : {"", " -p 0.01", " --on-full grow"}) {
+    const std::string command = "echo a | '" OCTOBLOOM_COMMAND "' dedup" + options;
+    expect_success(run({"-c", command}, {.program = "sh"}), "a\n");
+  }
+  for (const std::string options : {" --on-full error", " --on-full warn -p 0.01"}) {
+    const std::string command = "echo a | '" OCTOBLOOM_COMMAND "' dedup" + options;
+    expect_failure(run({"-c", command}, {.program = "sh"}), "give -n");
   }
 }
 
@@ -241,10 +244,6 @@ TEST_F(dedup, can_end_when_it_is_full) {
   EXPECT_EQ(folder_.entries(), 1u) << "nothing is saved";
   expect_success(run({"dedup", "-n", "1000", "--on-full", "error"}, numbered_lines("k", 1'000)),
                  numbered_lines("k", 1'000));
-}
-
-TEST_F(dedup, growing_is_refused_with_a_reason) {
-  expect_failure(run({"dedup", "-n", "10", "--on-full", "grow"}, "a\n"), "growing filter");
 }
 
 TEST_F(dedup, remembers_yesterday) {

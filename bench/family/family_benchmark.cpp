@@ -1,0 +1,234 @@
+// What each member of the family costs beside the plain filter: speed, bits a key, load.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include <octobloom/octobloom.h>
+
+namespace {
+
+using namespace octobloom;
+
+constexpr std::uint64_t strangers = std::uint64_t{1} << 40;
+constexpr std::size_t batch = 1 << 16;
+
+std::vector<std::uint64_t> numbers(std::uint64_t first, std::size_t count) {
+  std::vector<std::uint64_t> keys(count);
+  std::iota(keys.begin(), keys.end(), first);
+  return keys;
+}
+
+/// How each kind is made for `n` keys at rate `p`, and how many bytes it then has.
+struct plain_kind {
+  static filter make(std::uint64_t n, double p) { return filter::with_fpr(n, p); }
+  static std::uint64_t bytes(const filter& f) { return f.bytes(); }
+};
+struct growing_kind {
+  static growing_filter make(std::uint64_t n, double p) { return {n / 1000, p}; }
+  static std::uint64_t bytes(const growing_filter& f) { return f.bytes(); }
+};
+struct counting_kind {
+  static counting_filter make(std::uint64_t n, double p) { return counting_filter::with_fpr(n, p); }
+  static std::uint64_t bytes(const counting_filter& f) { return f.total_bytes(); }
+};
+struct cuckoo_kind {
+  static cuckoo_filter make(std::uint64_t n, double p) { return cuckoo_filter::with_fpr(n, p); }
+  static std::uint64_t bytes(const cuckoo_filter& f) { return f.bytes(); }
+};
+struct windowed_kind {
+  static windowed_filter make(std::uint64_t n, double p) {
+    return windowed_filter::last_events(n, p);
+  }
+  static std::uint64_t bytes(const windowed_filter& f) { return f.bytes(); }
+};
+struct shared_kind {
+  static shared_filter make(std::uint64_t n, double p) { return shared_filter(plan_for(n, p)); }
+  static std::uint64_t bytes(const shared_filter& f) { return f.bytes(); }
+};
+
+double rate_of(const benchmark::State& state) {
+  return 1.0 / static_cast<double>(state.range(1));
+}
+
+void set_counters(benchmark::State& state, std::uint64_t bytes, std::uint64_t keys) {
+  state.counters["bits/key"] = 8.0 * static_cast<double>(bytes) / static_cast<double>(keys);
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(batch));
+}
+
+template <class Kind>
+void insert(benchmark::State& state) {
+  const auto n = static_cast<std::uint64_t>(state.range(0));
+  auto filter = Kind::make(n, rate_of(state));
+  const auto keys = numbers(0, n);
+  std::size_t at = 0;
+  for (auto _ : state) {
+    if (at + batch > n) {
+      state.PauseTiming();
+      filter = Kind::make(n, rate_of(state));
+      at = 0;
+      state.ResumeTiming();
+    }
+    const auto part = key_batch::integers(std::span(keys).subspan(at, batch));
+    if constexpr (std::is_same_v<Kind, cuckoo_kind>) {
+      benchmark::DoNotOptimize(filter.insert(part));
+    } else {
+      filter.insert(part);
+    }
+    at += batch;
+  }
+  set_counters(state, Kind::bytes(filter), n);
+}
+
+/// `first` 0: every key is in; strangers: none is.
+template <class Kind, std::uint64_t first>
+void probe(benchmark::State& state) {
+  const auto n = static_cast<std::uint64_t>(state.range(0));
+  auto filter = Kind::make(n, rate_of(state));
+  if constexpr (std::is_same_v<Kind, cuckoo_kind>) {
+    state.counters["inserted"] = static_cast<double>(filter.insert(numbers(0, n)));
+    state.counters["load"] = filter.load();
+  } else {
+    filter.insert(numbers(0, n));
+  }
+  const auto keys = numbers(first, n);
+  std::vector<std::uint8_t> answers(bitmap_bytes(batch));
+  std::size_t at = 0;
+  for (auto _ : state) {
+    const auto part = key_batch::integers(std::span(keys).subspan(at, batch));
+    benchmark::DoNotOptimize(filter.may_contain(part, answers.data()));
+    at = at + 2 * batch <= n ? at + batch : 0;
+  }
+  set_counters(state, Kind::bytes(filter), n);
+}
+
+template <class Kind>
+void remove(benchmark::State& state) {
+  const auto n = static_cast<std::uint64_t>(state.range(0));
+  auto filter = Kind::make(n, rate_of(state));
+  const auto keys = numbers(0, n);
+  const auto fill = [&] {
+    const auto all = key_batch::integers(keys);
+    if constexpr (std::is_same_v<Kind, cuckoo_kind>) {
+      benchmark::DoNotOptimize(filter.insert(all));
+    } else {
+      filter.insert(all);
+    }
+  };
+  fill();
+  std::size_t at = 0;
+  for (auto _ : state) {
+    if (at + batch > n) {
+      state.PauseTiming();
+      filter.clear();
+      fill();
+      at = 0;
+      state.ResumeTiming();
+    }
+    const auto part = key_batch::integers(std::span(keys).subspan(at, batch));
+    benchmark::DoNotOptimize(filter.remove(part, nullptr));
+    at += batch;
+  }
+  set_counters(state, Kind::bytes(filter), n);
+}
+
+/// Key counts in and beyond the caches, and rates of 1, 0.1 and 0.01 %.
+void sizes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"keys", "1/rate"});
+  for (const std::int64_t keys : {1 << 18, 1 << 23}) {
+    for (const std::int64_t rate : {100, 1'000, 10'000}) b->Args({keys, rate});
+  }
+}
+
+#define OCTOBLOOM_FAMILY(kind)                                                      \
+  BENCHMARK_TEMPLATE(insert, kind)->Apply(sizes);                                   \
+  BENCHMARK_TEMPLATE(probe, kind, 0)->Name("probe_known<" #kind ">")->Apply(sizes); \
+  BENCHMARK_TEMPLATE(probe, kind, strangers)->Name("probe_unknown<" #kind ">")->Apply(sizes)
+
+OCTOBLOOM_FAMILY(plain_kind);
+OCTOBLOOM_FAMILY(growing_kind);
+OCTOBLOOM_FAMILY(counting_kind);
+OCTOBLOOM_FAMILY(cuckoo_kind);
+OCTOBLOOM_FAMILY(windowed_kind);
+OCTOBLOOM_FAMILY(shared_kind);
+BENCHMARK_TEMPLATE(remove, counting_kind)->Apply(sizes);
+BENCHMARK_TEMPLATE(remove, cuckoo_kind)->Apply(sizes);
+
+// ---- many threads
+// --------------------------------------------------------------------------------
+
+/// The usual way without a shared filter: parts of the hash range, a mutex and a filter for each.
+class sharded_filter {
+ public:
+  sharded_filter(std::uint64_t n, double p) {
+    for (auto& s : shards_) s = std::make_unique<shard>(n / shards_.size(), p);
+  }
+  bool insert_new_hash(std::uint64_t hash) {
+    // The lowest bits choose: the filters use the upper half for blocks.
+    shard& s = *shards_[hash % shards_.size()];
+    const std::lock_guard guard(s.mutex);
+    return s.bits.insert_new_hash(hash);
+  }
+  bool may_contain_hash(std::uint64_t hash) {
+    shard& s = *shards_[hash % shards_.size()];
+    const std::lock_guard guard(s.mutex);
+    return s.bits.may_contain_hash(hash);
+  }
+
+ private:
+  struct alignas(64) shard {
+    shard(std::uint64_t n, double p) : bits(filter::with_fpr(n, p)) {}
+    std::mutex mutex;
+    filter bits;
+  };
+  std::array<std::unique_ptr<shard>, 64> shards_;
+};
+
+struct shared_way : shared_filter {
+  shared_way(std::uint64_t n, double p) : shared_filter(plan_for(n, p)) {}
+};
+
+enum class mix { insert_new, may_contain, mostly_reads };
+
+constexpr std::uint64_t thread_keys = 1 << 22;
+
+/// One filter of 4M keys at 0.1 %, half full at the start; every thread goes its own way through
+/// the keys.
+template <class Way, mix Mix>
+void threads(benchmark::State& state) {
+  static std::unique_ptr<Way> way;
+  if (state.thread_index() == 0) {
+    way = std::make_unique<Way>(thread_keys, 0.001);
+    for (std::uint64_t key = 0; key < thread_keys / 2; ++key) {
+      benchmark::DoNotOptimize(way->insert_new_hash(hash_integer(key)));
+    }
+  }
+  std::uint64_t random = static_cast<std::uint64_t>(state.thread_index()) + 1;
+  std::uint64_t done = 0;
+  for (auto _ : state) {
+    for (int i = 0; i < 1024; ++i, ++done) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      const std::uint64_t hash = hash_integer((random >> 33) % thread_keys);
+      const bool writes = Mix == mix::insert_new || (Mix == mix::mostly_reads && i % 16 == 0);
+      benchmark::DoNotOptimize(writes ? way->insert_new_hash(hash) : way->may_contain_hash(hash));
+    }
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(done));
+}
+
+#define OCTOBLOOM_THREADS(way, mix_) \
+  BENCHMARK_TEMPLATE(threads, way, mix::mix_)->ThreadRange(1, 8)->UseRealTime()
+
+OCTOBLOOM_THREADS(shared_way, insert_new);
+OCTOBLOOM_THREADS(sharded_filter, insert_new);
+OCTOBLOOM_THREADS(shared_way, may_contain);
+OCTOBLOOM_THREADS(sharded_filter, may_contain);
+OCTOBLOOM_THREADS(shared_way, mostly_reads);
+OCTOBLOOM_THREADS(sharded_filter, mostly_reads);
+
+}  // namespace

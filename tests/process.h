@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,7 @@ class running {
     int stdin_descriptor = -1;
     std::string stdout_file{};  ///< a file, or
     int stdout_descriptor = -1;
+    int stderr_descriptor = -1;  ///< otherwise outcome::err has it
     std::map<std::string, std::string> environment{};
     std::string program{};
     std::string folder{};  ///< to run in
@@ -70,7 +72,7 @@ class running {
     outcome result;
     result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (!out_file_.empty()) result.out = read_file(out_file_);
-    result.err = read_file(folder_.file("err"));
+    if (std::filesystem::exists(folder_.file("err"))) result.err = read_file(folder_.file("err"));
     result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
     return result;
   }
@@ -83,7 +85,9 @@ class running {
     const int input = s.stdin_descriptor >= 0 ? s.stdin_descriptor : ::open(in.c_str(), O_RDONLY);
     const int output =
         s.stdout_descriptor >= 0 ? s.stdout_descriptor : ::open(out.c_str(), write_new, 0666);
-    const int errors = ::open(folder_.file("err").c_str(), write_new, 0666);
+    const int errors = s.stderr_descriptor >= 0
+                           ? s.stderr_descriptor
+                           : ::open(folder_.file("err").c_str(), write_new, 0666);
     if (input < 0 || output < 0 || errors < 0) return;
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);

@@ -19,14 +19,13 @@ esac
 
 tools/deps.sh
 jobs=${OCTOBLOOM_JOBS:-$(nproc)}
-cmake --preset release >build-demo.log 2>&1 || { cat build-demo.log >&2; exit 1; }
-rm -f build-demo.log
+work=build/demo
+mkdir -p "$work"
+cmake --preset release >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 cmake --build --preset release --parallel "$jobs" --target octobloom_cli example_email_log example_exact_dedup
 
 octobloom=build/release/bin/octobloom
 exact_dedup=build/release/bin/example_exact_dedup
-work=build/demo
-mkdir -p "$work"
 export LC_ALL=C
 
 # Makes a file of the work folder by a command, once: nothing is there until all is.

@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "options.h"
 #include "output.h"
+#include "process.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -23,6 +24,7 @@ int end_as_closed_pipe() {
 
 int main(int argc, char** argv) {
   using namespace octobloom::cli;
+  occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
   command_line line;
   try {

@@ -23,9 +23,9 @@ unsigned common_options::thread_count() const {
 }
 
 const octobloom::engine& common_options::chosen_engine() const {
-  // Filters of levels and parts ask for the default engine.
   static const octobloom::engine* chosen = nullptr;
-  chosen = engine.empty() ? &choose_engine() : &find_engine(engine);
+  chosen = &(engine.empty() ? choose_engine() : find_engine(engine));
+  // Filters whose bulk operations take no engine ask for the default one: it is the same.
   set_engine_chooser([]() -> const octobloom::engine& { return *chosen; });
   return *chosen;
 }

@@ -53,10 +53,11 @@ bool takes_file(const option& o) {
   return o.get_type_name() == "FILE";
 }
 
-/// The words that an option takes, when it takes one of a list.
+/// The words that an option takes, when it takes one of a list. A type in capitals is no word, but
+/// stands for what it names.
 std::vector<std::string> choices_of(const option& o) {
   const std::string type = o.get_type_name();
-  if (type.find('|') == std::string::npos) return {};
+  if (type.find('|') == std::string::npos || type.front() < 'a') return {};
   return CLI::detail::split(type, '|');
 }
 

@@ -1,5 +1,6 @@
 #include "process.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -28,6 +29,13 @@ void remove_and_end(int signal) {
 }
 
 }  // namespace
+
+void occupy_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    (void)!::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
 
 std::uint64_t peak_memory() {
   // Linux's own figure first: getrusage's includes what ran under this process id before.

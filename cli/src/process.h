@@ -5,6 +5,10 @@
 
 namespace octobloom::cli {
 
+/// Where the caller closed standard input, output or error, puts something in its place that fails
+/// when it is used, so that no file of ours gets that number and is taken for it.
+void occupy_standard_descriptors();
+
 /// The most memory, in bytes, that this process has had resident so far.
 [[nodiscard]] std::uint64_t peak_memory();
 

@@ -82,7 +82,8 @@ class deduplicator {
            (now.at_most ? ": up to " : ": about ") + grouped(now.expected_lost) + " of the " +
            grouped(lines_) + " lines so far are lost, taken for repeats that they are not, and " +
            rate_text(100 * now.expected_fpr) +
-           " % of the new ones to come will be. Give -n the number of distinct lines, or --on-full grow";
+           " % of the new ones to come will be. Give -n the number of distinct lines, or --on-full "
+           "grow";
   }
 
   void speak_up() {

@@ -217,6 +217,65 @@ TEST(command, lines_come_out_while_more_is_waited_for) {
   EXPECT_EQ(dedup.wait().status, 0);
 }
 
+TEST(command, a_closed_output_is_an_error_and_no_other_file_takes_its_place) {
+  temporary_folder folder;
+  write_file(folder.file("in"), "a\n");
+  const std::string dedup = "'" OCTOBLOOM_COMMAND "' dedup '" + folder.file("in") + "'";
+  const outcome closed = run({"-c", dedup + " >&-"}, {.program = "sh"});
+  EXPECT_EQ(closed.status, 2);
+  EXPECT_NE(closed.err.find("standard output: cannot be written"), std::string::npos) << closed.err;
+  EXPECT_EQ(run({"-c", "'" OCTOBLOOM_COMMAND "' dedup -n 9 <&-"}, {.program = "sh"}).status, 2);
+  EXPECT_EQ(read_file(folder.file("in")), "a\n");
+}
+
+TEST(command, progress_is_for_terminals_only) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const int other_end = ::open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  ASSERT_GE(other_end, 0);
+  const auto written = [&](std::vector<std::string> arguments,
+                           std::map<std::string, std::string> environment) {
+    int input[2];
+    EXPECT_EQ(pipe(input), 0);
+    running_command dedup(arguments, {.stdin_descriptor = input[0],
+                                      .stderr_descriptor = other_end,
+                                      .environment = std::move(environment)});
+    close(input[0]);
+    for (const char* line : {"a\n", "b\n"}) {
+      EXPECT_EQ(write(input[1], line, 2), 2);
+      usleep(700'000);  // progress is shown from half a second on
+    }
+    EXPECT_EQ(write(input[1], "c\n", 2), 2);
+    close(input[1]);
+    EXPECT_EQ(dedup.wait().out, "a\nb\nc\n");
+    EXPECT_EQ(write(other_end, "|", 1), 1);  // where the command's words end
+    std::string words;
+    while (!words.ends_with('|')) {
+      char bytes[256];
+      const ssize_t got = read(terminal, bytes, sizeof bytes);
+      if (got <= 0) break;
+      words.append(bytes, static_cast<std::size_t>(got));
+    }
+    return words;
+  };
+  const std::string usual = written({"dedup", "-n", "100"}, {});
+  EXPECT_NE(usual.find(" MB/s"), std::string::npos) << usual;
+  EXPECT_NE(usual.find("3 lines in, 3 out"), std::string::npos) << usual;
+  EXPECT_EQ(written({"dedup", "-n", "100", "-q"}, {}), "|");
+
+  const auto warning = [&](std::map<std::string, std::string> environment) {
+    return written({"dedup", "-q", "-n", "1"}, std::move(environment));
+  };
+  EXPECT_NE(warning({}).find("\033[1;33mwarning:\033[0m"), std::string::npos);
+  const std::string plain = warning({{"NO_COLOR", "1"}});
+  EXPECT_NE(plain.find("warning:"), std::string::npos);
+  EXPECT_EQ(plain.find('\033'), std::string::npos) << plain;
+  close(other_end);
+  close(terminal);
+}
+
 TEST(plan, has_the_figures_of_the_field) {
   const outcome result = run({"plan", "-n", "1000000", "-p", "0.01", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;

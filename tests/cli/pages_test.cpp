@@ -64,6 +64,7 @@ TEST(completion, bash_offers_what_fits) {
   EXPECT_EQ(completed("octobloom dedup --eng"), "--engine\n");
   EXPECT_EQ(completed("octobloom check --engine r"), "reference\n");
   EXPECT_EQ(completed("octobloom dedup -n ''"), "\n");
+  EXPECT_EQ(completed("octobloom dedup --window ''"), "\n");
   EXPECT_EQ(completed("octobloom --ver"), "--version\n");
 }
 

@@ -92,12 +92,12 @@ TEST(Orchestration, RunsOnTheSystemUnderTest) {
 TEST(Orchestration, InsertByRange) {
   host_backend backend;
   const auto keys = repeating_keys(3000, 5);
-  for (const std::uint32_t k : {1u, 7u, 8u, 9u, 16u, 24u}) {
+  for (const std::uint32_t k : {7u, 8u, 9u, 24u}) {
     for (const std::uint32_t blocks : {1u, 77u, 5000u}) {
       filter expected = make_filter(blocks, k, 9);
       expected.insert(keys);
       for (const auto method : {gpu::insert_method::l2_slices, gpu::insert_method::shared_slices}) {
-        for (const unsigned bits : {1u, 3u, 8u, 11u}) {
+        for (const unsigned bits : {1u, 8u, 11u}) {
           for (const std::uint64_t group : {std::uint64_t{1} << 26, std::uint64_t{1024}}) {
             filter built = make_filter(blocks, k, 9);
             gpu::detail::insert_by_range(

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "keys.h"
+
+namespace octobloom::bench {
+
+/// What is measured: a set of keys, exact or approximate.
+class structure {
+ public:
+  structure() = default;
+  virtual ~structure() = default;
+  structure(const structure&) = delete;
+  structure& operator=(const structure&) = delete;
+
+  /// Adds members on all cores, before anything is measured.
+  virtual void fill(const key_set& keys) { insert(keys, 1); }
+
+  virtual void insert(const key_set& keys, unsigned threads) = 0;
+  virtual std::uint64_t may_contain(const key_set& keys, std::uint8_t* bitmap,
+                                    unsigned threads) = 0;
+  virtual std::uint64_t insert_new(const key_set&, std::uint8_t*, unsigned /*threads*/) {
+    return 0;
+  }
+  [[nodiscard]] virtual std::uint64_t bytes() const = 0;
+};
+
+enum class operation : std::uint8_t { may_contain, insert, insert_new };
+
+/// A row of the list of those who compete.
+struct contender {
+  std::string name;
+  /// For `keys` keys; a filter takes `bytes` bytes. Null: cannot be had.
+  std::unique_ptr<structure> (*make)(std::uint64_t keys, std::uint64_t bytes);
+  std::vector<operation> operations;
+  bool strings = false;      ///< takes strings too
+  bool threads = false;      ///< takes a number of threads
+  bool common_only = false;  ///< at 10 bits a key, half of the keys found, one thread
+  bool filled = true;        ///< with the members, before anything is measured
+  double bytes_per_key = 0;  ///< of exact sets, to leave out what would not fit
+};
+
+[[nodiscard]] const std::vector<contender>& contenders();
+
+#ifdef OCTOBLOOM_BENCH_ABSEIL
+std::unique_ptr<structure> make_abseil(std::uint64_t keys, std::uint64_t bytes);
+#endif
+#ifdef OCTOBLOOM_BENCH_ARROW
+std::unique_ptr<structure> make_acero(std::uint64_t keys, std::uint64_t bytes);
+std::unique_ptr<structure> make_parquet(std::uint64_t keys, std::uint64_t bytes);
+#endif
+
+/// Collects answers, eight a byte.
+class bitmap_writer {
+ public:
+  explicit bitmap_writer(std::uint8_t* bitmap) noexcept : at_(bitmap) {}
+  void push(bool answer) noexcept {
+    byte_ |= static_cast<unsigned>(answer) << bits_;
+    count_ += answer ? 1 : 0;
+    if (++bits_ == 8) flush();
+  }
+  void flush() noexcept {
+    *at_++ = static_cast<std::uint8_t>(byte_);
+    byte_ = 0;
+    bits_ = 0;
+  }
+  std::uint64_t finish() noexcept {
+    if (bits_ > 0) flush();
+    return count_;
+  }
+
+ private:
+  std::uint8_t* at_;
+  unsigned byte_ = 0;
+  unsigned bits_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace octobloom::bench

@@ -214,8 +214,10 @@ class gpu_measurement {
     const auto batch = gpu::keys::integers(values, count);
     auto* bits = bitmap_.data<std::uint8_t>();
     auto* blocks_of = blocks_of_.data<std::uint64_t>();
-    // As many keys as fill half of the filter's bits, or all there are.
-    const std::uint64_t inserted = std::min<std::uint64_t>(count, filter_bytes * 8 / 12);
+    // As many keys as fill half of the filter's bits, if those are enough to be timed and there are
+    // so many.
+    const std::uint64_t inserted =
+        std::min<std::uint64_t>(count, std::max<std::uint64_t>(filter_bytes * 8 / 12, 1 << 24));
     const auto some = batch.slice(0, inserted);
     find_blocks(f.view(), values, count, blocks_of, nullptr);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -104,18 +105,26 @@ template <class Prefetch, class Act>
 std::uint64_t for_each_hash(const key_batch& keys, std::uint64_t seed, std::uint8_t* bitmap,
                             const bulk_options& options, Prefetch prefetch, Act act) {
   constexpr std::size_t ahead = 12;
-  candidates all;
+  constexpr std::size_t piece = 2048;  // their hashes stay in the nearest cache
+  std::array<std::uint64_t, piece + ahead> hashes;
   std::uint64_t count = 0;
-  for_each_round(keys, bitmap, [&](const key_batch& round, std::uint8_t* answers) {
-    all.start(round, seed, options);
-    const std::uint64_t* hashes = all.hashes().values();
-    for (std::size_t i = 0; i < round.size(); ++i) {
-      if (i + ahead < round.size()) prefetch(hashes[i + ahead]);
-      if (!act(hashes[i])) continue;
-      ++count;
-      if (answers != nullptr) all.mark(answers, i, i + 1);
+  for (std::size_t first = 0; first < keys.size(); first += piece) {
+    const std::size_t size = std::min(piece, keys.size() - first);
+    default_engine().hash(keys.slice(first, size), seed, hashes.data(), options);
+    std::fill_n(hashes.begin() + static_cast<std::ptrdiff_t>(size), ahead, hashes[0]);
+    for (std::size_t i = 0; i < std::min(ahead, size); ++i) prefetch(hashes[i]);
+    std::uint8_t answers = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      prefetch(hashes[i + ahead]);
+      const bool holds = act(hashes[i]);
+      count += holds ? std::uint64_t{1} : std::uint64_t{0};
+      answers = static_cast<std::uint8_t>(answers | (holds ? 1u : 0u) << (i % 8));
+      if (i % 8 == 7 || i + 1 == size) {
+        if (bitmap != nullptr) bitmap[(first + i) / 8] = answers;
+        answers = 0;
+      }
     }
-  });
+  }
   return count;
 }
 

@@ -16,6 +16,7 @@ constexpr std::uint32_t min_bits = 8;
 constexpr std::uint32_t max_bits = 32;
 constexpr unsigned slots_per_bucket = 4;
 constexpr unsigned no_slot = slots_per_bucket;
+constexpr std::uint32_t max_bits_of_one_word = 64 / slots_per_bucket;
 constexpr unsigned words_per_line = 8;
 constexpr unsigned max_moves = 500;
 constexpr std::uint64_t max_buckets = std::numeric_limits<std::uint32_t>::max();
@@ -63,13 +64,17 @@ std::uint64_t read_bits(const std::uint64_t* line, unsigned at) noexcept {
   return line[word] >> shift | line[next] << 1 << (63 - shift);
 }
 
-/// The lowest of `lanes` lanes of `bits` bits that is zero; `lanes` when there is none. (x - 1
-/// borrows through zero lanes only, so the lowest one that it marks is right.)
-unsigned first_zero_lane(std::uint64_t x, unsigned lanes, unsigned bits) noexcept {
-  const std::uint64_t ones = low_bits(lanes * bits) / low_bits(bits);
-  const std::uint64_t tops = ones << (bits - 1);
-  const std::uint64_t zero = (x - ones) & ~x & tops;
-  return zero == 0 ? lanes : static_cast<unsigned>(std::countr_zero(zero)) / bits;
+/// a / b of 32-bit numbers, for a b whose inverse floor(2^64 / b) + 1 is at hand: the product is
+/// off by at most a / 2^64.
+std::uint32_t divided(std::uint32_t a, std::uint64_t inverse) noexcept {
+  __extension__ using wide = unsigned __int128;
+  return static_cast<std::uint32_t>(static_cast<wide>(a) * inverse >> 64);
+}
+
+/// The top bits of the lanes of `x` that are zero, the lowest of these right: x - 1 borrows through
+/// zero lanes only.
+std::uint64_t zero_lanes(std::uint64_t x, std::uint64_t ones, unsigned bits) noexcept {
+  return (x - ones) & ~x & ones << (bits - 1);
 }
 
 }  // namespace
@@ -122,6 +127,9 @@ cuckoo_filter::cuckoo_filter(const cuckoo_plan& plan, const filter_options& opti
   require_size(lines_, bits_);
   buckets_per_line_ = buckets_in_line(bits_);
   buckets_ = lines_ * buckets_per_line_;
+  inverse_ = std::numeric_limits<std::uint64_t>::max() / buckets_per_line_ + 1;
+  const unsigned lanes = bits_ <= max_bits_of_one_word ? slots_per_bucket : slots_per_bucket / 2;
+  lane_ones_ = low_bits(lanes * bits_) / low_bits(bits_);
   storage_ = storage(std::uint64_t{lines_} * words_per_line);
 }
 
@@ -141,22 +149,31 @@ std::uint32_t cuckoo_filter::other_bucket(std::uint32_t bucket,
   return sum >= bucket ? sum - bucket : sum + (buckets_ - bucket);
 }
 
-const std::uint64_t* cuckoo_filter::line_of(std::uint32_t bucket) const noexcept {
-  return storage_.words() + std::size_t{bucket / buckets_per_line_} * words_per_line;
+cuckoo_filter::bucket_place cuckoo_filter::where_is(std::uint32_t bucket) const noexcept {
+  const std::uint32_t line = divided(bucket, inverse_);
+  return {std::size_t{line} * words_per_line,
+          (bucket - line * buckets_per_line_) * slots_per_bucket * bits_};
+}
+
+/// The lanes of the bucket, the second half when they need two words, that differ from
+/// `fingerprint` in no bit: as zero_lanes().
+std::uint64_t cuckoo_filter::matches(const bucket_place& bucket, unsigned half,
+                                     std::uint64_t fingerprint) const noexcept {
+  const std::uint64_t slots =
+      read_bits(storage_.words() + bucket.line, bucket.bit + half * 2 * bits_);
+  const std::uint64_t mask = lane_ones_ * low_bits(bits_);
+  return zero_lanes((slots ^ fingerprint * lane_ones_) & mask, lane_ones_, bits_);
 }
 
 /// The lowest slot of the bucket that holds `fingerprint`, 0 for an empty one; no_slot when none
 /// does.
 unsigned cuckoo_filter::find(std::uint32_t bucket, std::uint64_t fingerprint) const noexcept {
-  const std::uint64_t* line = line_of(bucket);
-  const unsigned at = bucket % buckets_per_line_ * slots_per_bucket * bits_;
-  // Four slots fit a word, or two.
-  const unsigned lanes = bits_ <= 16 ? 4 : 2;
-  const std::uint64_t mask = low_bits(lanes * bits_);
-  const std::uint64_t wanted = fingerprint * (mask / low_bits(bits_));
-  const unsigned slot = first_zero_lane((read_bits(line, at) ^ wanted) & mask, lanes, bits_);
-  if (slot < lanes || lanes == 4) return slot;
-  return 2 + first_zero_lane((read_bits(line, at + 2 * bits_) ^ wanted) & mask, lanes, bits_);
+  const bucket_place spot = where_is(bucket);
+  std::uint64_t found = matches(spot, 0, fingerprint);
+  if (found != 0) return static_cast<unsigned>(std::countr_zero(found)) / bits_;
+  if (bits_ <= max_bits_of_one_word) return no_slot;
+  found = matches(spot, 1, fingerprint);
+  return found == 0 ? no_slot : 2 + static_cast<unsigned>(std::countr_zero(found)) / bits_;
 }
 
 std::uint64_t cuckoo_filter::exchange(std::uint32_t bucket, unsigned slot,
@@ -239,13 +256,19 @@ bool cuckoo_filter::remove_hash(std::uint64_t hash) noexcept {
 
 bool cuckoo_filter::may_contain_hash(std::uint64_t hash) const noexcept {
   const place where = place_of(hash);
-  return find(where.first, where.fingerprint) != no_slot ||
-         find(where.second, where.fingerprint) != no_slot;
+  const bucket_place first = where_is(where.first);
+  const bucket_place second = where_is(where.second);
+  std::uint64_t found =
+      matches(first, 0, where.fingerprint) | matches(second, 0, where.fingerprint);
+  if (bits_ > max_bits_of_one_word) {
+    found |= matches(first, 1, where.fingerprint) | matches(second, 1, where.fingerprint);
+  }
+  return found != 0;
 }
 
 void cuckoo_filter::prefetch(const place& where) const noexcept {
-  __builtin_prefetch(line_of(where.first));
-  __builtin_prefetch(line_of(where.second));
+  __builtin_prefetch(storage_.words() + where_is(where.first).line);
+  __builtin_prefetch(storage_.words() + where_is(where.second).line);
 }
 
 std::uint64_t cuckoo_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
@@ -286,10 +309,10 @@ double cuckoo_filter::current_fpr() const noexcept {
 std::uint64_t cuckoo_filter::count_fingerprints() const noexcept {
   std::uint64_t count = 0;
   for (std::uint32_t bucket = 0; bucket < buckets_; ++bucket) {
-    const std::uint64_t* line = line_of(bucket);
+    const bucket_place spot = where_is(bucket);
     for (unsigned slot = 0; slot < slots_per_bucket; ++slot) {
-      const unsigned at = (bucket % buckets_per_line_ * slots_per_bucket + slot) * bits_;
-      if ((read_bits(line, at) & low_bits(bits_)) != 0) ++count;
+      const std::uint64_t bits = read_bits(storage_.words() + spot.line, spot.bit + slot * bits_);
+      if ((bits & low_bits(bits_)) != 0) ++count;
     }
   }
   return count;

@@ -138,6 +138,11 @@ std::uint64_t shared_filter::inserted_keys() const noexcept {
   return keys;
 }
 
+void shared_filter::clear() noexcept {
+  bits_.clear();
+  for (counter& c : parts_->counters) c.keys.store(0, std::memory_order_relaxed);
+}
+
 filter shared_filter::snapshot() const {
   plan shape = plan_with_blocks(blocks(), k());
   shape.expected_keys = planned_keys();

@@ -170,6 +170,9 @@ TEST(shared, goes_on_from_a_plain_filter) {
   EXPECT_EQ(shared.count_contained(numbers(0, 1000)), 1000u);
   EXPECT_EQ(shared.inserted_keys(), 1000u);
   EXPECT_EQ(shared.planned_keys(), 1000u);
+  shared.clear();
+  EXPECT_EQ(shared.inserted_keys(), 0u);
+  EXPECT_EQ(shared.count_contained(numbers(0, 1000)), 0u);
   family::expect_error(error_code::wrong_key, "hashes", [] {
     shared_filter(plan_for(10, 0.1), {.hashing = key_hashing::caller}).insert(1);
   });

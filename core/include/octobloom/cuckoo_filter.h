@@ -152,13 +152,19 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
     std::uint32_t first;
     std::uint32_t second;
   };
+  struct bucket_place {
+    std::size_t line;  // its first word
+    unsigned bit;      // of the line
+  };
 
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
   [[nodiscard]] place place_of(std::uint64_t hash) const noexcept;
   [[nodiscard]] std::uint32_t other_bucket(std::uint32_t bucket,
                                            std::uint64_t fingerprint) const noexcept;
-  [[nodiscard]] const std::uint64_t* line_of(std::uint32_t bucket) const noexcept;
+  [[nodiscard]] bucket_place where_is(std::uint32_t bucket) const noexcept;
+  [[nodiscard]] std::uint64_t matches(const bucket_place& bucket, unsigned half,
+                                      std::uint64_t fingerprint) const noexcept;
   [[nodiscard]] unsigned find(std::uint32_t bucket, std::uint64_t fingerprint) const noexcept;
   [[nodiscard]] std::uint64_t exchange(std::uint32_t bucket, unsigned slot,
                                        std::uint64_t fingerprint) noexcept;
@@ -176,6 +182,8 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
   std::uint32_t bits_ = 0;
   std::uint32_t buckets_per_line_ = 0;
   std::uint32_t buckets_ = 0;
+  std::uint64_t inverse_ = 0;    // of buckets_per_line_
+  std::uint64_t lane_ones_ = 0;  // 1 in each of the slots that are compared at a time
   storage storage_;
 };
 

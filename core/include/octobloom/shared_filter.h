@@ -49,6 +49,9 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
   /// Calls of finished inserts, as filter::inserted_keys(); those under way may be missing.
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept;
 
+  /// Forgets every key. Needs the filter alone.
+  void clear() noexcept;
+
   /// A plain filter of what is in now: every key whose insert has returned, perhaps parts of
   /// others.
   [[nodiscard]] filter snapshot() const;

@@ -155,7 +155,7 @@ TEST(command, a_full_disk_is_an_error) {
                                                     {"dedup", "-n", "100"},
                                                     {"bench", "-n", "1000"},
                                                     {"dedup", "-n", "100", "-o", "/dev/full"}}) {
-    const outcome result = run(arguments, full);
+    const command_outcome result = run(arguments, full);
     EXPECT_EQ(result.status, 2) << arguments.front();
     EXPECT_NE(result.err.find("No space left on device"), std::string::npos) << result.err;
   }
@@ -277,7 +277,7 @@ TEST(command, progress_is_for_terminals_only) {
 }
 
 TEST(plan, has_the_figures_of_the_field) {
-  const outcome result = run({"plan", "-n", "1000000", "-p", "0.01", "--json"});
+  const command_outcome result = run({"plan", "-n", "1000000", "-p", "0.01", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
   const nlohmann::json plan = result.json();
   EXPECT_EQ(plan.at("expected_keys"), 1'000'000);
@@ -308,14 +308,14 @@ TEST(plan, prints_the_ladder) {
 }
 
 TEST(plan, of_a_large_filter_allocates_nothing) {
-  const outcome result = run({"plan", "-n", "50G", "-p", "0.001", "--json"});
+  const command_outcome result = run({"plan", "-n", "50G", "-p", "0.001", "--json"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_GT(result.json().at("bytes"), 90'000'000'000u);
 }
 
 TEST(bench, measures_every_engine_and_draws) {
   temporary_folder folder;
-  const outcome result =
+  const command_outcome result =
       run({"bench", "-n", "20000", "--json", "--plot", folder.file("bench.svg")});
   ASSERT_EQ(result.status, 0) << result.err;
   const nlohmann::json report = result.json();

@@ -128,7 +128,8 @@ TEST_F(family, dedup_of_a_pipe_grows_by_itself) {
   const std::string lines = numbered_lines("line", 50'000);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  running_command command({"dedup", "--summary", "--save", path("grown")}, {.stdin_descriptor = ends[0]});
+  running_command command({"dedup", "--summary", "--save", path("grown")},
+                          {.stdin_descriptor = ends[0]});
   close(ends[0]);
   const std::string twice = lines + lines;
   for (std::size_t at = 0; at < twice.size();) {

@@ -26,7 +26,8 @@ inline constexpr std::uint64_t prime5 = 0x27D4EB2F165667C5u;
 
 OCTOBLOOM_HOST_DEVICE constexpr std::uint64_t rotate_left(std::uint64_t x, int r) noexcept {
 #if defined(__CUDA_ARCH__)
-  // Funnel shifts: a device's compiler would take a product and its rotation apart into two products.
+  // Funnel shifts: a device's compiler would take a product and its rotation apart into two
+  // products.
   if (!__builtin_is_constant_evaluated()) {
     const auto low = static_cast<std::uint32_t>(r < 32 ? x : x >> 32);
     const auto high = static_cast<std::uint32_t>(r < 32 ? x >> 32 : x);

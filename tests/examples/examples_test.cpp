@@ -30,6 +30,17 @@ TEST(example, seen_remembers_between_runs) {
   EXPECT_NE(run("").err.find("about 3"), std::string::npos);
 }
 
+TEST(example, readme_shows_a_program_that_works) {
+  const std::string source = std::string(OCTOBLOOM_SOURCE);
+  const std::string program = read_file(source + "/examples/readme.cpp");
+  EXPECT_NE(read_file(source + "/README.md").find("```cpp\n" + program + "```"), std::string::npos);
+  temporary_folder folder;
+  const outcome result = example("readme", {}, {.folder = folder.file("")});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out.substr(0, 6), "1 1 0\n");
+  EXPECT_TRUE(std::filesystem::exists(folder.file("seen.octobloom")));
+}
+
 TEST(example, spam_list_misses_nobody_and_suspects_as_few_as_planned) {
   const outcome result = example("spam_list");
   EXPECT_EQ(result.status, 0) << "more than three sigma off, or a false negative";

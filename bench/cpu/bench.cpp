@@ -73,7 +73,7 @@ class filled_structure {
     keys_ = w.keys;
     spoilt_ = false;
     fpr_ = 0;
-    if (structure_ == nullptr || !who.filled) return structure_.get();
+    if (structure_ == nullptr) return nullptr;
     constexpr std::uint64_t piece = std::uint64_t{1} << 22;
     for (std::uint64_t first = 0; first < w.members(); first += piece) {
       const std::uint64_t count = std::min(piece, w.members() - first);

@@ -115,8 +115,7 @@ const std::vector<contender>& contenders() {
        .make = make<memory_floor>,
        .operations = {may_contain, insert},
        .strings = true,
-       .common_only = true,
-       .filled = false},
+       .common_only = true},
       {.name = "simd",
        .make = [](std::uint64_t keys, std::uint64_t bytes) -> std::unique_ptr<structure> {
          return std::make_unique<our_filter>(simd_engine(), keys, bytes);

@@ -40,7 +40,6 @@ struct contender {
   bool strings = false;      ///< takes strings too
   bool threads = false;      ///< takes a number of threads
   bool common_only = false;  ///< at 10 bits a key, half of the keys found, one thread
-  bool filled = true;        ///< with the members, before anything is measured
   double bytes_per_key = 0;  ///< of exact sets, to leave out what would not fit
 };
 

@@ -402,6 +402,9 @@ HWY_INLINE bool visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
 /// Groups whose blocks are on their way, at most; a power of two.
 constexpr std::size_t ring = 8;
 constexpr std::size_t groups_per_batch = batch / group;
+
+/// Filters up to this size lie in a core's own cache: calling for blocks costs more than it saves.
+constexpr std::uint64_t near_bytes = std::uint64_t{256} << 10;
 static_assert(std::has_single_bit(ring) && ring % groups_per_batch == 0);
 
 /// Keys between their prefetch and their use: group g is in slot g mod `ring`.
@@ -409,13 +412,18 @@ struct pipeline {
   alignas(64) std::uint64_t hashes[ring][group];
   alignas(64) std::uint64_t offsets[ring][group];
 
-  /// Hashes `count` groups from `first` on and calls for their blocks.
+  /// Hashes `Groups` groups from `first` on and calls for their blocks.
+  template <std::size_t Groups>
   HWY_INLINE void fetch(const std::uint64_t* words, const filter_shape& shape,
-                        const key_batch& keys, std::size_t first, std::size_t count) {
-    hash_keys(keys, first * group, count * group, shape.seed, hashes[first % ring]);
-    for (std::size_t g = first; g < first + count; ++g) {
-      locate(hashes[g % ring], shape.blocks, offsets[g % ring]);
-      for (std::size_t i = 0; i < group; ++i) hwy::Prefetch(words + offsets[g % ring][i]);
+                        const key_batch& keys, std::size_t first) {
+    const std::size_t slot = first % ring;
+    hash_keys(keys, first * group, Groups * group, shape.seed, hashes[slot]);
+    for (std::size_t g = 0; g < Groups; ++g) {
+      locate(hashes[slot + g], shape.blocks, offsets[slot + g]);
+    }
+    if (shape.bytes() <= near_bytes) return;
+    for (std::size_t g = 0; g < Groups; ++g) {
+      for (std::size_t i = 0; i < group; ++i) hwy::Prefetch(words + offsets[slot + g][i]);
     }
   }
 };
@@ -430,9 +438,15 @@ HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_s
   std::size_t fetched = 0;
   for (std::size_t g = 0; g < groups; ++g) {
     while (fetched < groups && fetched + groups_per_batch <= g + ring) {
-      const std::size_t next = HWY_MIN(groups_per_batch, groups - fetched);
-      line.fetch(words, shape, keys, fetched, next);
-      fetched += next;
+      if constexpr (groups_per_batch > 1) {
+        if (fetched + groups_per_batch > groups) {
+          line.fetch<1>(words, shape, keys, fetched);
+          ++fetched;
+          continue;
+        }
+      }
+      line.fetch<groups_per_batch>(words, shape, keys, fetched);
+      fetched += groups_per_batch;
     }
     const std::size_t slot = g % ring;
     unsigned missing = 0;
@@ -523,28 +537,14 @@ std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::ui
 
 // ------------------------------------------------------------------ hashes into parts
 
-/// 64 bytes past the caches: nobody reads them soon.
-HWY_INLINE void stream_line(const std::uint64_t* HWY_RESTRICT from,
-                            std::uint64_t* HWY_RESTRICT to) {
-#if HWY_TARGET != HWY_SCALAR
-  const words_tag d;
-  for (std::size_t i = 0; i < part_writer::line_hashes; i += lanes) {
-    hn::Stream(hn::Load(d, from + i), d, to + i);
-  }
-#else
-  std::memcpy(to, from, part_writer::line_hashes * sizeof(std::uint64_t));
-#endif
-}
-
 HWY_INLINE void append(const part_writer& out, std::size_t part, std::uint64_t hash) {
   const std::uint32_t at = out.cursors[part];
-  std::uint64_t* line = out.lines + part * part_writer::line_hashes;
-  line[at % part_writer::line_hashes] = hash;
+  std::uint64_t* to = out.pages + at;
+  *to = hash;
+  __builtin_prefetch(to + 8,
+                     1);  // the next line: a store that waits for memory holds up all others
   out.cursors[part] = at + 1;
-  if (at % part_writer::line_hashes == part_writer::line_hashes - 1) {
-    stream_line(line, out.pages + at / part_writer::line_hashes * part_writer::line_hashes);
-    if ((at + 1) % part_writer::page_hashes == 0) out.add_page(part);
-  }
+  if (HWY_UNLIKELY((at + 1) % part_writer::page_hashes == 0)) out.add_page(part);
 }
 
 void split(const key_batch& keys, std::uint64_t seed, std::uint32_t blocks,
@@ -563,13 +563,6 @@ void split(const key_batch& keys, std::uint64_t seed, std::uint32_t blocks,
       append(out, part, hashes[j]);
     }
   }
-  for (std::size_t part = 0; part < out.parts; ++part) {
-    const std::uint32_t at = out.cursors[part];
-    const std::uint32_t rest = at % part_writer::line_hashes;
-    std::memcpy(out.pages + (at - rest), out.lines + part * part_writer::line_hashes,
-                rest * sizeof(std::uint64_t));
-  }
-  hwy::FlushStream();
 }
 
 void touch_lines(const filter_view& view, const key_batch& keys, bool write) {

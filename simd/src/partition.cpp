@@ -15,7 +15,10 @@ namespace octobloom::simd {
 
 namespace {
 
+/// More would not fit the nearest cache while hashes are split.
 constexpr std::size_t max_parts = 512;
+
+constexpr std::uint64_t least_chunk = std::uint64_t{1} << 20;
 
 /// One thread's share of a chunk.
 struct slice {
@@ -165,10 +168,13 @@ std::optional<partition> plan_partition(const filter_shape& shape, std::size_t k
   while (((shape.blocks - 1) >> shift) + 1 > wanted) ++shift;
   const std::size_t parts = ((shape.blocks - 1) >> shift) + 1;
   if (parts == 1) return std::nullopt;
+  // Ten bytes a key: about half of a large filter's size, and not much at a time for small ones.
+  const std::size_t chunk = std::min<std::uint64_t>(
+      tuning.chunk_keys, std::max<std::uint64_t>(least_chunk, shape.bytes() / 16));
   return partition{.shift = shift,
                    .parts = parts,
                    .threads = threads,
-                   .chunk = std::max<std::size_t>(8, tuning.chunk_keys / 8 * 8)};
+                   .chunk = std::max<std::size_t>(8, chunk / 8 * 8)};
 }
 
 void insert_by_parts(const kernels& code, const partition& cut, const filter_view& view,

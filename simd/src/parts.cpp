@@ -4,7 +4,6 @@ namespace octobloom::simd {
 
 part_pages::part_pages(scratch& memory, std::size_t keys, std::size_t parts, unsigned shift)
     : pages_(memory.take<std::uint64_t>(capacity(keys, parts))),
-      lines_(memory.take<std::uint64_t>(parts * part_writer::line_hashes)),
       cursors_(parts),
       next_page_(keys / page_hashes + parts),
       shift_(shift) {
@@ -18,11 +17,9 @@ void part_pages::clear() noexcept {
 
 part_writer part_pages::writer() noexcept {
   return {.pages = pages_.data(),
-          .lines = lines_.data(),
           .cursors = cursors_.data(),
           .next_page = next_page_.data(),
           .pages_used = &pages_used_,
-          .parts = cursors_.size(),
           .shift = shift_};
 }
 

@@ -12,15 +12,12 @@ namespace octobloom::simd {
 /// What a kernel needs to append hashes to parts: see part_pages. Trivial, so that it can be used
 /// in code of any target.
 struct part_writer {
-  static constexpr std::uint32_t line_hashes = 8;  ///< what streaming stores of 64 bytes take
   static constexpr std::uint32_t page_hashes = 512;
 
-  std::uint64_t* pages;      ///< 64-byte aligned
-  std::uint64_t* lines;      ///< a line per part, 64-byte aligned, gathered before it is streamed
+  std::uint64_t* pages;
   std::uint32_t* cursors;    ///< a part's next hash, counted from the start of `pages`
   std::uint32_t* next_page;  ///< of a page that is full
   std::uint32_t* pages_used;
-  std::size_t parts;
   unsigned shift;  ///< part = block >> shift
 
   /// A new page for the part that has just filled one.
@@ -45,8 +42,7 @@ class part_pages {
   }
   [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::size_t keys,
                                                              std::size_t parts) noexcept {
-    return scratch::bytes_for<std::uint64_t>(capacity(keys, parts)) +
-           scratch::bytes_for<std::uint64_t>(parts * part_writer::line_hashes);
+    return scratch::bytes_for<std::uint64_t>(capacity(keys, parts));
   }
 
   /// Forgets the hashes. Page p becomes the first one of part p.
@@ -80,13 +76,10 @@ class part_pages {
   /// The first lines of a page; then the processor sees the pattern.
   void prefetch_start(std::uint32_t page) const noexcept {
     const std::uint64_t* start = pages_.data() + page * page_hashes;
-    for (std::uint32_t i = 0; i < 8 * part_writer::line_hashes; i += part_writer::line_hashes) {
-      __builtin_prefetch(start + i);
-    }
+    for (std::uint32_t i = 0; i < 64; i += 8) __builtin_prefetch(start + i);
   }
 
   std::span<std::uint64_t> pages_;
-  std::span<std::uint64_t> lines_;
   std::vector<std::uint32_t> cursors_;
   std::vector<std::uint32_t> next_page_;
   std::uint32_t pages_used_ = 0;

@@ -77,8 +77,8 @@ simd_tuning simd_tuning::of_this_machine() noexcept {
 #endif
   return {.partition_from_bytes = 2 * std::max(level2, level3),
           .blocks_per_key = 2,
-          .part_bytes = level2,
-          .chunk_keys = std::size_t{1} << 24,
+          .part_bytes = level2 / 2,
+          .chunk_keys = std::size_t{1} << 25,
           .keys_per_thread = std::size_t{1} << 15};
 }
 

@@ -6,6 +6,7 @@
 
 #include "numbers.h"
 #include "options.h"
+#include "reader.h"
 #include "terminal.h"
 
 namespace octobloom::cli {
@@ -22,6 +23,22 @@ void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed, const 
     throw usage_error("--seed " + std::to_string(*asked) + ": " + path + " has the seed " +
                       std::to_string(seed) + ", which stays as it is");
   }
+}
+
+void lines_and_filter::declare(option_list& list, const std::string& filter_help) {
+  list.file("FILTER", filter, filter_help).required();
+  list.lines(lines);
+  list.seed(seed, "the seed that the file has to have");
+  list.no_verify(verify_body);
+  list.common(common);
+}
+
+std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
+  require_readable(lines.inputs);
+  auto opened = open_filter(filter, mode, {.verify_body = verify_body});
+  require_lines(opened->hashing(), filter);
+  require_seed(seed, opened->seed(), filter);
+  return opened;
 }
 
 void warn_if_full(const line_filter& filter, const std::string& path) {

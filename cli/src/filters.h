@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include <octobloom/statistics.h>
 
 #include "line_filter.h"
+#include "options.h"
 
 /// What verbs ask of filter files.
 namespace octobloom::cli {
@@ -17,6 +19,19 @@ void require_lines(key_hashing hashing, const std::string& path);
 
 /// Throws usage_error when a seed is asked for that is not the filter's.
 void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed, const std::string& path);
+
+/// What the verbs take that hand lines to a filter file.
+struct lines_and_filter {
+  common_options common;
+  line_options lines;
+  std::string filter;
+  std::optional<std::uint64_t> seed;
+  bool verify_body = true;
+
+  void declare(option_list& list, const std::string& filter_help);
+  /// Once the lines are settled: the filter, when it and the inputs can be had and fit together.
+  [[nodiscard]] std::unique_ptr<line_filter> open(access mode) const;
+};
 
 /// Warns when more is in `filter` than it was made for.
 void warn_if_full(const line_filter& filter, const std::string& path);

@@ -1,7 +1,5 @@
 #include <atomic>
 #include <memory>
-#include <optional>
-#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -10,34 +8,24 @@
 #include "line_pipeline.h"
 #include "options.h"
 #include "output.h"
-#include "reader.h"
 #include "verbs.h"
 
 namespace octobloom::cli {
 
 namespace {
 
-struct check_options {
-  common_options common;
-  line_options lines;
-  std::string filter;
-  std::optional<std::uint64_t> seed;
+struct check_options : lines_and_filter {
   bool invert = false;
   bool count = false;
   bool json = false;
-  bool verify_body = true;
 };
 
 int run(check_options& options) {
   options.lines.settle();
   if (options.json && !options.count) throw usage_error("--json goes with -c");
   const engine& e = options.common.chosen_engine();
-  require_readable(options.lines.inputs);
 
-  const auto filter =
-      open_filter(options.filter, access::read, {.verify_body = options.verify_body});
-  require_lines(filter->hashing(), options.filter);
-  require_seed(options.seed, filter->seed(), options.filter);
+  const auto filter = options.open(access::read);
   const output out;
   std::atomic<std::uint64_t> contained = 0;
   const line_totals totals =
@@ -65,14 +53,10 @@ int run(check_options& options) {
 
 std::function<int()> declare(option_list& list) {
   auto options = std::make_shared<check_options>();
-  list.file("FILTER", options->filter, "the filter file").required();
-  list.lines(options->lines);
   list.flag("-v,--invert-match", options->invert, "those lines that are not in it");
   list.flag("-c,--count", options->count, "only how many there are");
   list.flag("--json", options->json, "for machines, with -c");
-  list.seed(options->seed, "the seed that the file has to have");
-  list.no_verify(options->verify_body);
-  list.common(options->common);
+  options->declare(list, "the filter file");
   return [options] { return run(*options); };
 }
 

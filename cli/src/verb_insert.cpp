@@ -1,6 +1,4 @@
 #include <memory>
-#include <optional>
-#include <string>
 
 #include <octobloom/file.h>
 
@@ -8,8 +6,6 @@
 #include "line_filter.h"
 #include "line_pipeline.h"
 #include "numbers.h"
-#include "options.h"
-#include "reader.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -17,24 +13,12 @@ namespace octobloom::cli {
 
 namespace {
 
-struct insert_options {
-  common_options common;
-  line_options lines;
-  std::string filter;
-  std::optional<std::uint64_t> seed;
-  bool verify_body = true;
-};
-
-int run(insert_options& options) {
+int run(lines_and_filter& options) {
   options.lines.settle();
   const engine& e = options.common.chosen_engine();
-  require_readable(options.lines.inputs);
 
   const file_lock lock(options.filter);
-  const auto target =
-      open_filter(options.filter, access::write, {.verify_body = options.verify_body});
-  require_lines(target->hashing(), options.filter);
-  require_seed(options.seed, target->seed(), options.filter);
+  const auto target = options.open(access::write);
   const line_totals totals =
       run_lines({.lines = options.lines,
                  .engine = e,
@@ -52,13 +36,8 @@ int run(insert_options& options) {
 }
 
 std::function<int()> declare(option_list& list) {
-  auto options = std::make_shared<insert_options>();
-  list.file("FILTER", options->filter, "the filter file, which is replaced when all is done")
-      .required();
-  list.lines(options->lines);
-  list.seed(options->seed, "the seed that the file has to have");
-  list.no_verify(options->verify_body);
-  list.common(options->common);
+  auto options = std::make_shared<lines_and_filter>();
+  options->declare(list, "the filter file, which is replaced when all is done");
   return [options] { return run(*options); };
 }
 

@@ -1,5 +1,4 @@
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <octobloom/file.h>
@@ -8,9 +7,7 @@
 #include "line_filter.h"
 #include "line_pipeline.h"
 #include "numbers.h"
-#include "options.h"
 #include "output.h"
-#include "reader.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -18,25 +15,16 @@ namespace octobloom::cli {
 
 namespace {
 
-struct remove_options {
-  common_options common;
-  line_options lines;
-  std::string filter;
-  std::optional<std::uint64_t> seed;
+struct remove_options : lines_and_filter {
   bool missing = false;
-  bool verify_body = true;
 };
 
 int run(remove_options& options) {
   options.lines.settle();
   const engine& e = options.common.chosen_engine();
-  require_readable(options.lines.inputs);
 
   const file_lock lock(options.filter);
-  const auto target =
-      open_filter(options.filter, access::write, {.verify_body = options.verify_body});
-  require_lines(target->hashing(), options.filter);
-  require_seed(options.seed, target->seed(), options.filter);
+  const auto target = options.open(access::write);
   const output out;
   std::uint64_t removed = 0;
   const line_totals totals = run_lines(
@@ -63,13 +51,8 @@ int run(remove_options& options) {
 
 std::function<int()> declare(option_list& list) {
   auto options = std::make_shared<remove_options>();
-  list.file("FILTER", options->filter, "the filter file, which is replaced when all is done")
-      .required();
-  list.lines(options->lines);
   list.flag("--missing", options->missing, "print the lines that were not in it");
-  list.seed(options->seed, "the seed that the file has to have");
-  list.no_verify(options->verify_body);
-  list.common(options->common);
+  options->declare(list, "the filter file, which is replaced when all is done");
   return [options] { return run(*options); };
 }
 

@@ -110,25 +110,42 @@ class rate_model {
 
   static constexpr double saturated_load = 4096;  // (63/64)^4096 is 1e-28: every bit is set
 
-  /// E[(X/64)^probes] of a word after `load` keys with independent extra balls.
-  [[nodiscard]] double word_moment(const expansion& a, unsigned probes, double load) const {
-    double moment = 0;
-    for (unsigned l = 0; l <= probes; ++l) {
-      const double missed = 1 - l / cells;
-      const double per_key = power(missed, rounds_) * (1 - rest_ / double{words} * (1 - missed));
-      moment += a[l] * std::pow(per_key, load);
+  /// E[(X/64)^probes] of a word, as keys with independent extra balls come one by one.
+  class word_moment {
+   public:
+    word_moment(unsigned probes, unsigned rounds, unsigned rest)
+        : coefficients_(expand(probes)), probes_(probes) {
+      for (unsigned l = 0; l <= probes; ++l) {
+        const double missed = 1 - l / cells;
+        per_key_[l] = power(missed, rounds) * (1 - rest / double{words} * (1 - missed));
+        missed_[l] = 1;
+      }
     }
-    return std::max(moment, 0.0);
-  }
+    [[nodiscard]] double value() const {
+      double moment = 0;
+      for (unsigned l = 0; l <= probes_; ++l) moment += coefficients_[l] * missed_[l];
+      return std::max(moment, 0.0);
+    }
+    void add_key() {
+      for (unsigned l = 0; l <= probes_; ++l) missed_[l] *= per_key_[l];
+    }
+
+   private:
+    expansion coefficients_;
+    expansion per_key_{};
+    expansion missed_{};
+    unsigned probes_;
+  };
 
   [[nodiscard]] std::vector<double> rates_by_load() const {
-    const expansion full = expand(rounds_);
-    const expansion extra = expand(rounds_ + 1);
+    word_moment full(rounds_, rounds_, rest_);
+    word_moment extra(rounds_ + 1, rounds_, rest_);
     std::vector<double> rates(static_cast<std::size_t>(saturated_load));
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-      const auto load = static_cast<double>(i);
-      rates[i] = power(word_moment(full, rounds_, load), words - rest_);
-      if (rest_ > 0) rates[i] *= power(word_moment(extra, rounds_ + 1, load), rest_);
+    for (double& rate : rates) {
+      rate = power(full.value(), words - rest_);
+      if (rest_ > 0) rate *= power(extra.value(), rest_);
+      full.add_key();
+      extra.add_key();
     }
     return rates;
   }

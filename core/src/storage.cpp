@@ -80,18 +80,18 @@ std::uint64_t available_memory() noexcept {
 
 storage::storage(std::uint64_t words) : size_(words) {
   const std::uint64_t bytes = words * sizeof(std::uint64_t);
+  if (!on_pages(bytes)) {
+    words_ =
+        static_cast<std::uint64_t*>(::operator new(bytes, std::align_val_t{rot8::bytes_per_block}));
+    std::memset(words_, 0, bytes);
+    return;
+  }
   if (const std::uint64_t available = available_memory(); bytes > available) {
     throw error(error_code::out_of_memory,
                 "a filter of " + std::to_string(bytes >> 20) + " MiB does not fit into the " +
                     std::to_string(available >> 20) +
                     " MiB of memory that this process may have: plan fewer keys, a higher rate, or "
                     "map a file instead");
-  }
-  if (!on_pages(bytes)) {
-    words_ =
-        static_cast<std::uint64_t*>(::operator new(bytes, std::align_val_t{rot8::bytes_per_block}));
-    std::memset(words_, 0, bytes);
-    return;
   }
   // One huge page more than needed, so that the block can start on a huge page's boundary.
   const std::uint64_t size = rounded_up(bytes);

@@ -332,11 +332,22 @@ HWY_INLINE V touch(std::uint64_t* HWY_RESTRICT words, V pattern, V missing) {
   return hn::Or(missing, hn::AndNot(old, pattern));
 }
 
-/// Does `Op` for the key whose bits `x` chooses; whether a bit was missing. `reach` is the row of
-/// partial_rounds.
+/// Notes a key's answer, where a bit is missing: a byte other than 0.
+template <class V>
+HWY_INLINE void note(std::uint8_t* HWY_RESTRICT answer, V missing) {
+  const words_tag d;
+  const halves_tag d32;
+  if constexpr (lanes == rot8::words_per_block) {
+    hn::StoreMaskBits(d, hn::Ne(missing, hn::Zero(d)), answer);
+  } else {
+    *answer = !hn::AllTrue(d32, hn::Eq(hn::BitCast(d32, missing), hn::Zero(d32)));
+  }
+}
+
+/// Does `Op` for the key whose bits `x` chooses. `reach` is the row of partial_rounds.
 template <operation Op, unsigned Rounds, bool Partial>
-HWY_INLINE bool visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
-                      const std::uint64_t* HWY_RESTRICT reach) {
+HWY_INLINE void visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
+                      const std::uint64_t* HWY_RESTRICT reach, std::uint8_t* HWY_RESTRICT answer) {
   const words_tag d;
   const halves_tag d32;
   constexpr unsigned rows = Rounds + (Partial ? 1 : 0);
@@ -346,7 +357,10 @@ HWY_INLINE bool visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
   if constexpr (lanes == rot8::words_per_block) {
     auto pattern = hn::Zero(d);
     for (unsigned row = 0; row < rows; row += 2) {
-      const auto products = hn::Mul(xs, hn::Load(d32, salts.values.data() + row * lanes));
+      const auto row_salts = hn::Load(d32, salts.values.data() + row * lanes);
+      // A row on its own has its salts in even lanes, where a product is cheaper.
+      const auto products =
+          row + 1 < rows ? hn::Mul(xs, row_salts) : hn::BitCast(d32, hn::MulEven(xs, row_salts));
       const auto first = Partial && row == Rounds ? hn::Load(d, reach) : one;
       pattern = hn::Or(pattern, hn::Shl(first, even_bits(products)));
       if (row + 1 < rows) {
@@ -371,15 +385,14 @@ HWY_INLINE bool visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
       missing = touch<Op>(block + w + lanes, second, missing);
     }
   }
-  if constexpr (Op == operation::insert) return false;
-  return !hn::AllTrue(d32, hn::Eq(hn::BitCast(d32, missing), hn::Zero(d32)));
+  if constexpr (answers(Op)) note(answer, missing);
 }
 
 #else
 
 template <operation Op, unsigned Rounds, bool Partial>
-HWY_INLINE bool visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
-                      const std::uint64_t* HWY_RESTRICT reach) {
+HWY_INLINE void visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
+                      const std::uint64_t* HWY_RESTRICT reach, std::uint8_t* HWY_RESTRICT answer) {
   std::uint64_t missing = 0;
   for (unsigned w = 0; w < rot8::words_per_block; ++w) {
     std::uint64_t pattern = 0;
@@ -392,10 +405,24 @@ HWY_INLINE bool visit(std::uint64_t* HWY_RESTRICT block, std::uint32_t x,
     missing |= pattern & ~block[w];
     if constexpr (Op != operation::may_contain) block[w] |= pattern;
   }
-  return missing != 0;
+  *answer = missing != 0;
 }
 
 #endif
+
+/// A bit for each byte that is not 0.
+HWY_INLINE unsigned bits_of(const std::uint8_t* HWY_RESTRICT answers) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<std::uint8_t, group> d;
+  std::uint8_t bits[8] = {};
+  hn::StoreMaskBits(d, hn::Ne(hn::Load(d, answers), hn::Zero(d)), bits);
+  return bits[0];
+#else
+  unsigned bits = 0;
+  for (unsigned i = 0; i < group; ++i) bits |= static_cast<unsigned>(answers[i] != 0) << i;
+  return bits;
+#endif
+}
 
 // ------------------------------------------------------------------ many keys
 
@@ -430,8 +457,10 @@ struct pipeline {
 
 template <operation Op, unsigned Rounds, bool Partial>
 HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_shape& shape,
-                               const key_batch& keys, std::uint8_t* bitmap) {
+                               const key_batch& keys, std::uint8_t* bitmap,
+                               const read_ahead& ahead) {
   const partial_rounds partial(shape.k);
+  const std::uint64_t* next = ahead.next;
   const std::size_t groups = keys.size() / group;
   pipeline line;
   std::uint64_t count = 0;
@@ -448,8 +477,12 @@ HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_s
       line.fetch<groups_per_batch>(words, shape, keys, fetched);
       fetched += groups_per_batch;
     }
+    if (next < ahead.end) {
+      const std::uint64_t* const stop = next + ahead.words_per_group;
+      for (; next < stop; next += rot8::words_per_block) __builtin_prefetch(next, 0, 2);
+    }
     const std::size_t slot = g % ring;
-    unsigned missing = 0;
+    alignas(8) std::uint8_t missing[group];
     for (unsigned i = 0; i < group; ++i) {
       std::uint64_t* block = words + line.offsets[slot][i];
       if constexpr (Op == operation::read_line) {
@@ -459,11 +492,12 @@ HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_s
       } else {
         const std::uint32_t x = rot8::pattern_source(line.hashes[slot][i]);
         const std::uint64_t* reach = Partial ? partial.ones[rot8::partial_start(x)] : nullptr;
-        missing |= static_cast<unsigned>(visit<Op, Rounds, Partial>(block, x, reach)) << i;
+        visit<Op, Rounds, Partial>(block, x, reach, missing + i);
       }
     }
     if constexpr (answers(Op)) {
-      const unsigned byte = Op == operation::may_contain ? missing ^ 0xFFu : missing;
+      const unsigned any = bits_of(missing);
+      const unsigned byte = Op == operation::may_contain ? any ^ 0xFFu : any;
       if (bitmap != nullptr) bitmap[g] = static_cast<std::uint8_t>(byte);
       count += hwy::PopCount(byte);
     }
@@ -473,42 +507,42 @@ HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_s
 
 template <operation Op>
 std::uint64_t run_k(std::uint64_t* words, const filter_shape& shape, const key_batch& keys,
-                    std::uint8_t* bitmap) {
+                    std::uint8_t* bitmap, const read_ahead& ahead) {
   const unsigned rounds = shape.k / rot8::words_per_block;
   if (shape.k % rot8::words_per_block == 0) {
     switch (rounds) {
       case 1:
-        return run<Op, 1, false>(words, shape, keys, bitmap);
+        return run<Op, 1, false>(words, shape, keys, bitmap, ahead);
       case 2:
-        return run<Op, 2, false>(words, shape, keys, bitmap);
+        return run<Op, 2, false>(words, shape, keys, bitmap, ahead);
       default:
-        return run<Op, 3, false>(words, shape, keys, bitmap);
+        return run<Op, 3, false>(words, shape, keys, bitmap, ahead);
     }
   }
   switch (rounds) {
     case 0:
-      return run<Op, 0, true>(words, shape, keys, bitmap);
+      return run<Op, 0, true>(words, shape, keys, bitmap, ahead);
     case 1:
-      return run<Op, 1, true>(words, shape, keys, bitmap);
+      return run<Op, 1, true>(words, shape, keys, bitmap, ahead);
     default:
-      return run<Op, 2, true>(words, shape, keys, bitmap);
+      return run<Op, 2, true>(words, shape, keys, bitmap, ahead);
   }
 }
 
 // ------------------------------------------------------------------ what the table holds
 
-void insert(const filter_view& view, const key_batch& keys) {
-  run_k<operation::insert>(view.words(), view.shape(), keys, nullptr);
+void insert(const filter_view& view, const key_batch& keys, const read_ahead& ahead) {
+  run_k<operation::insert>(view.words(), view.shape(), keys, nullptr, ahead);
   for (std::size_t i = keys.size() / group * group; i < keys.size(); ++i) {
     view.insert_hash(keys.hash(i, view.seed()));
   }
 }
 
 std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
-                          std::uint8_t* bitmap) {
+                          std::uint8_t* bitmap, const read_ahead& ahead) {
   // One body serves readers and writers; with this operation it only reads.
   auto* words = const_cast<std::uint64_t*>(view.words());
-  std::uint64_t count = run_k<operation::may_contain>(words, view.shape(), keys, bitmap);
+  std::uint64_t count = run_k<operation::may_contain>(words, view.shape(), keys, bitmap, ahead);
   const std::size_t whole = keys.size() / group * group;
   unsigned byte = 0;
   for (std::size_t i = whole; i < keys.size(); ++i) {
@@ -521,8 +555,10 @@ std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
   return count + hwy::PopCount(byte);
 }
 
-std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap) {
-  std::uint64_t count = run_k<operation::insert_new>(view.words(), view.shape(), keys, bitmap);
+std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap,
+                         const read_ahead& ahead) {
+  std::uint64_t count =
+      run_k<operation::insert_new>(view.words(), view.shape(), keys, bitmap, ahead);
   const std::size_t whole = keys.size() / group * group;
   unsigned byte = 0;
   for (std::size_t i = whole; i < keys.size(); ++i) {
@@ -537,39 +573,69 @@ std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::ui
 
 // ------------------------------------------------------------------ hashes into parts
 
+/// Full lines go to memory past the caches: nobody reads them soon, and fetching what they replace
+/// would cost more than writing them. The last hash joins its line in a register, as a load of what
+/// was just stored in pieces would wait.
 HWY_INLINE void append(const part_writer& out, std::size_t part, std::uint64_t hash) {
   const std::uint32_t at = out.cursors[part];
-  std::uint64_t* to = out.pages + at;
-  *to = hash;
-  __builtin_prefetch(to + 8,
-                     1);  // the next line: a store that waits for memory holds up all others
+  const std::size_t slot = at % part_writer::line_hashes;
+  std::uint64_t* line = out.lines + part * part_writer::line_hashes;
   out.cursors[part] = at + 1;
+  if (HWY_LIKELY(slot + 1 != part_writer::line_hashes)) {
+    line[slot] = hash;
+    return;
+  }
+  std::uint64_t* to = out.pages + (at - slot);
+#if HWY_TARGET != HWY_SCALAR
+  const words_tag d;
+  constexpr std::size_t last = part_writer::line_hashes - lanes;
+  for (std::size_t i = 0; i < last; i += lanes) hn::Stream(hn::Load(d, line + i), d, to + i);
+  const auto is_last = hn::Eq(hn::Iota(d, 1), hn::Set(d, std::uint64_t{lanes}));
+  hn::Stream(hn::IfThenElse(is_last, hn::Set(d, hash), hn::Load(d, line + last)), d, to + last);
+#else
+  line[slot] = hash;
+  std::memcpy(to, line, part_writer::line_hashes * sizeof(hash));
+#endif
   if (HWY_UNLIKELY((at + 1) % part_writer::page_hashes == 0)) out.add_page(part);
+}
+
+HWY_INLINE void stream(const std::uint16_t* HWY_RESTRICT from, std::size_t count,
+                       std::uint16_t* HWY_RESTRICT to) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<std::uint16_t, HWY_MIN(batch, 4 * lanes)> d;
+  if (HWY_LIKELY(count == batch)) {
+    for (std::size_t i = 0; i < batch; i += hn::Lanes(d))
+      hn::Stream(hn::Load(d, from + i), d, to + i);
+    return;
+  }
+#endif
+  std::memcpy(to, from, count * sizeof(*to));
 }
 
 void split(const key_batch& keys, std::uint64_t seed, std::uint32_t blocks,
            const part_writer& parts, std::uint16_t* part_of_key) {
   alignas(64) std::uint64_t hashes[batch] = {};
   alignas(64) std::uint64_t offsets[batch];
+  alignas(64) std::uint16_t part[batch];
   const part_writer out = parts;
   const unsigned shift = out.shift + std::countr_zero(rot8::words_per_block);
   for (std::size_t i = 0; i < keys.size(); i += batch) {
     const std::size_t count = HWY_MIN(batch, keys.size() - i);
     hash_keys(keys, i, count, seed, hashes);
     for (std::size_t j = 0; j < batch; j += group) locate(hashes + j, blocks, offsets + j);
-    for (std::size_t j = 0; j < count; ++j) {
-      const std::uint64_t part = offsets[j] >> shift;
-      if (part_of_key != nullptr) part_of_key[i + j] = static_cast<std::uint16_t>(part);
-      append(out, part, hashes[j]);
-    }
+    for (std::size_t j = 0; j < batch; ++j)
+      part[j] = static_cast<std::uint16_t>(offsets[j] >> shift);
+    if (part_of_key != nullptr) stream(part, count, part_of_key + i);
+    for (std::size_t j = 0; j < count; ++j) append(out, part[j], hashes[j]);
   }
+  hwy::FlushStream();
 }
 
 void touch_lines(const filter_view& view, const key_batch& keys, bool write) {
   if (write) {
-    run<operation::write_line, 1, false>(view.words(), view.shape(), keys, nullptr);
+    run<operation::write_line, 1, false>(view.words(), view.shape(), keys, nullptr, {});
   } else {
-    run<operation::read_line, 1, false>(view.words(), view.shape(), keys, nullptr);
+    run<operation::read_line, 1, false>(view.words(), view.shape(), keys, nullptr, {});
   }
 }
 

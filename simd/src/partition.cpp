@@ -49,6 +49,7 @@ struct slice {
     pages.clear();
     code.split(keys, shape.seed, shape.blocks, pages.writer(),
                part_of_key.empty() ? nullptr : part_of_key.data());
+    pages.finish();
   }
 
   /// Brings the answers back into the order of the keys.
@@ -69,35 +70,19 @@ struct slice {
   }
 };
 
-/// Brings the blocks of the next part into the cache, in memory's order, while the current one is
-/// served: a little with every page of hashes.
-class sweep {
- public:
-  /// `lines_per_page`: 0 for never.
-  sweep(const std::uint64_t* words, const filter_shape& shape, unsigned part_shift,
-        std::size_t lines_per_page) noexcept
-      : words_(words), blocks_(shape.blocks), shift_(part_shift), lines_per_page_(lines_per_page) {}
+/// The blocks of a part, to be read ahead `per_group` at a time; none when that is 0.
+read_ahead blocks_of(std::size_t part, const const_filter_view& view, unsigned part_shift,
+                     std::size_t per_group) noexcept {
+  const auto first_of = [&](std::size_t p) {
+    return view.words() +
+           rot8::words_per_block *
+               std::min<std::uint64_t>(std::uint64_t{p} << part_shift, view.blocks());
+  };
+  return {first_of(part), first_of(part + (per_group > 0 ? 1 : 0)),
+          per_group * rot8::words_per_block};
+}
 
-  void aim_at(std::size_t part) noexcept {
-    next_ = std::min<std::uint64_t>(std::uint64_t{part} << shift_, blocks_);
-    end_ = std::min<std::uint64_t>(next_ + (std::uint64_t{1} << shift_), blocks_);
-  }
-  void advance() noexcept {
-    for (std::size_t i = 0; i < lines_per_page_ && next_ < end_; ++i, ++next_) {
-      __builtin_prefetch(words_ + next_ * rot8::words_per_block, 0, 2);
-    }
-  }
-
- private:
-  const std::uint64_t* words_;
-  std::uint64_t blocks_;
-  unsigned shift_;
-  std::size_t lines_per_page_;
-  std::uint64_t next_ = 0;
-  std::uint64_t end_ = 0;
-};
-
-/// Runs `serve(hashes, answers)`, which returns a count, over all pages of all parts.
+/// Runs `serve(hashes, answers, read_ahead)`, which returns a count, over all pages of all parts.
 template <class Serve>
 std::uint64_t run(const kernels& code, const partition& cut, const const_filter_view& view,
                   const key_batch& keys, std::uint8_t* bitmap, const Serve& serve) {
@@ -121,23 +106,20 @@ std::uint64_t run(const kernels& code, const partition& cut, const const_filter_
     }
     run_tasks(cut.threads, slices.size(), [&](std::size_t t) { slices[t].split(code, shape); });
     // Reading all of a part in order is worth it when most of its blocks will be touched.
-    const std::size_t lines_per_page =
-        in_chunk >= shape.blocks
-            ? part_pages::page_hashes * std::uint64_t{shape.blocks} / in_chunk + 1
-            : 0;
+    const std::size_t per_group =
+        in_chunk >= shape.blocks ? 8 * std::uint64_t{shape.blocks} / in_chunk + 1 : 0;
     const std::size_t run_length = std::clamp<std::size_t>(cut.parts / (4 * cut.threads), 1, 16);
     run_tasks(cut.threads, (cut.parts + run_length - 1) / run_length, [&](std::size_t task) {
       std::uint64_t in_parts = 0;
-      sweep ahead(view.words(), shape, cut.shift, lines_per_page);
       const std::size_t begin = task * run_length;
       const std::size_t end = std::min(begin + run_length, cut.parts);
       for (std::size_t part = begin; part < end; ++part) {
-        ahead.aim_at(part + 1);
+        read_ahead ahead = blocks_of(part + 1, view, cut.shift, per_group);
         for (slice& s : slices) {
           s.pages.for_each_page(part, [&](std::uint32_t at, std::span<const std::uint64_t> hashes) {
-            ahead.advance();
             std::uint8_t* answers = s.answers.empty() ? nullptr : s.answers.data() + at / 8;
-            in_parts += serve(key_batch::hashes(hashes), answers);
+            in_parts += serve(key_batch::hashes(hashes), answers, ahead);
+            ahead.advance(hashes.size());
           });
         }
       }
@@ -179,26 +161,29 @@ std::optional<partition> plan_partition(const filter_shape& shape, std::size_t k
 
 void insert_by_parts(const kernels& code, const partition& cut, const filter_view& view,
                      const key_batch& keys) {
-  run(code, cut, view, keys, nullptr, [&](const key_batch& hashes, std::uint8_t*) {
-    code.insert(view, hashes);
-    return std::uint64_t{0};
-  });
+  run(code, cut, view, keys, nullptr,
+      [&](const key_batch& hashes, std::uint8_t*, const read_ahead& ahead) {
+        code.insert(view, hashes, ahead);
+        return std::uint64_t{0};
+      });
 }
 
 std::uint64_t may_contain_by_parts(const kernels& code, const partition& cut,
                                    const const_filter_view& view, const key_batch& keys,
                                    std::uint8_t* bitmap) {
-  return run(code, cut, view, keys, bitmap, [&](const key_batch& hashes, std::uint8_t* answers) {
-    return code.may_contain(view, hashes, answers);
-  });
+  return run(code, cut, view, keys, bitmap,
+             [&](const key_batch& hashes, std::uint8_t* answers, const read_ahead& ahead) {
+               return code.may_contain(view, hashes, answers, ahead);
+             });
 }
 
 std::uint64_t insert_new_by_parts(const kernels& code, const partition& cut,
                                   const filter_view& view, const key_batch& keys,
                                   std::uint8_t* bitmap) {
-  return run(code, cut, view, keys, bitmap, [&](const key_batch& hashes, std::uint8_t* answers) {
-    return code.insert_new(view, hashes, answers);
-  });
+  return run(code, cut, view, keys, bitmap,
+             [&](const key_batch& hashes, std::uint8_t* answers, const read_ahead& ahead) {
+               return code.insert_new(view, hashes, answers, ahead);
+             });
 }
 
 }  // namespace octobloom::simd

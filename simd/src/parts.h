@@ -13,8 +13,10 @@ namespace octobloom::simd {
 /// in code of any target.
 struct part_writer {
   static constexpr std::uint32_t page_hashes = 512;
+  static constexpr std::uint32_t line_hashes = 32;
 
   std::uint64_t* pages;
+  std::uint64_t* lines;      ///< a part's last hashes, until they fill a cache line of `pages`
   std::uint32_t* cursors;    ///< a part's next hash, counted from the start of `pages`
   std::uint32_t* next_page;  ///< of a page that is full
   std::uint32_t* pages_used;
@@ -42,13 +44,16 @@ class part_pages {
   }
   [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::size_t keys,
                                                              std::size_t parts) noexcept {
-    return scratch::bytes_for<std::uint64_t>(capacity(keys, parts));
+    return scratch::bytes_for<std::uint64_t>(capacity(keys, parts)) +
+           scratch::bytes_for<std::uint64_t>(parts * part_writer::line_hashes);
   }
 
   /// Forgets the hashes. Page p becomes the first one of part p.
   void clear() noexcept;
 
   [[nodiscard]] part_writer writer() noexcept;
+  /// Puts the lines that are not full where they belong.
+  void finish() noexcept;
 
   /// Where a part begins: the number of its first hash.
   [[nodiscard]] static std::uint32_t first(std::size_t part) noexcept {
@@ -80,6 +85,7 @@ class part_pages {
   }
 
   std::span<std::uint64_t> pages_;
+  std::span<std::uint64_t> lines_;
   std::vector<std::uint32_t> cursors_;
   std::vector<std::uint32_t> next_page_;
   std::uint32_t pages_used_ = 0;

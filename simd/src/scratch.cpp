@@ -19,8 +19,7 @@ storage& waiting() {
 storage take_waiting(std::uint64_t words) {
   const std::lock_guard lock(guard);
   storage block = std::move(waiting());
-  // One that is much too large would never shrink again.
-  if (block.size() >= words && block.size() / 4 <= words) return block;
+  if (block.size() >= words) return block;
   return {};
 }
 

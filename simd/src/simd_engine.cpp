@@ -6,6 +6,7 @@
 
 #include <octobloom/error.h>
 
+#include "copies.h"
 #include "kernels.h"
 #include "partition.h"
 #include "scratch.h"
@@ -58,40 +59,49 @@ std::string why_unavailable() {
   }
 }
 
-/// Runs `by_parts(partition)` when a partition pays and its memory is there, `plainly()` otherwise.
-template <class ByParts, class Plainly>
-auto choose_path(const filter_shape& shape, std::size_t keys, const bulk_options& options,
-                 bool writes, const ByParts& by_parts, const Plainly& plainly) {
-  const auto cut = plan_partition(shape, keys, useful_threads(keys, options), writes);
-  if (!cut) return plainly();
+/// Runs `fast()`, or `plain()` when the memory for it cannot be had: nothing was done then.
+template <class Fast, class Plain>
+auto with_memory_or(const Fast& fast, const Plain& plain) {
   try {
-    return by_parts(*cut);
+    return fast();
   } catch (const error&) {
   } catch (const std::bad_alloc&) {
   }
-  // Nothing was done yet, and the plain path needs no memory.
-  return plainly();
+  return plain();
+}
+
+/// Runs `by_parts(partition)` when a partition pays and its memory is there, `plain()` otherwise.
+template <class ByParts, class Plain>
+auto by_parts_or(const filter_shape& shape, std::size_t keys, unsigned threads, bool writes,
+                 const ByParts& by_parts, const Plain& plain) {
+  const auto cut = plan_partition(shape, keys, threads, writes);
+  return cut ? with_memory_or([&] { return by_parts(*cut); }, plain) : plain();
 }
 
 void insert(const filter_view& view, const key_batch& keys, const bulk_options& options) {
   const kernels& code = use_kernels();
-  choose_path(
-      view.shape(), keys.size(), options, true,
-      [&](const partition& cut) { insert_by_parts(code, cut, view, keys); },
-      [&] { code.insert(view, keys); });
+  const unsigned threads = useful_threads(keys.size(), options);
+  const auto plain = [&] { code.insert(view, keys, {}); };
+  if (copies_pay(view.shape(), keys.size(), threads)) {
+    with_memory_or([&] { insert_by_copies(code, threads, view, keys); }, plain);
+    return;
+  }
+  by_parts_or(
+      view.shape(), keys.size(), threads, true,
+      [&](const partition& cut) { insert_by_parts(code, cut, view, keys); }, plain);
 }
 
 std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
                           std::uint8_t* bitmap, const bulk_options& options) {
   const kernels& code = use_kernels();
-  return choose_path(
-      view.shape(), keys.size(), options, false,
+  return by_parts_or(
+      view.shape(), keys.size(), useful_threads(keys.size(), options), false,
       [&](const partition& cut) { return may_contain_by_parts(code, cut, view, keys, bitmap); },
       [&] {
         std::atomic<std::uint64_t> found{0};
         for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
           found += code.may_contain(view, keys.slice(first, count),
-                                    bitmap == nullptr ? nullptr : bitmap + first / 8);
+                                    bitmap == nullptr ? nullptr : bitmap + first / 8, {});
         });
         return found.load();
       });
@@ -100,10 +110,10 @@ std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
 std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap,
                          const bulk_options& options) {
   const kernels& code = use_kernels();
-  return choose_path(
-      view.shape(), keys.size(), options, true,
+  return by_parts_or(
+      view.shape(), keys.size(), useful_threads(keys.size(), options), true,
       [&](const partition& cut) { return insert_new_by_parts(code, cut, view, keys, bitmap); },
-      [&] { return code.insert_new(view, keys, bitmap); });
+      [&] { return code.insert_new(view, keys, bitmap, {}); });
 }
 
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include <octobloom/error.h>
 
@@ -75,10 +76,14 @@ simd_tuning simd_tuning::of_this_machine() noexcept {
   const std::uint64_t level2 = std::uint64_t{512} << 10;
   const std::uint64_t level3 = std::uint64_t{32} << 20;
 #endif
-  return {.partition_from_bytes = 2 * std::max(level2, level3),
+  // A virtual machine is told of all of the host's cache and gets its share of it.
+  constexpr std::uint64_t most_per_core = std::uint64_t{16} << 20;
+  const std::uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return {.partition_from_bytes = 2 * std::max(level2, std::min(level3, cores * most_per_core)),
           .blocks_per_key = 2,
           .part_bytes = level2 / 2,
           .chunk_keys = std::size_t{1} << 25,
+          .copies_from_keys_per_block = 8,
           .keys_per_thread = std::size_t{1} << 15};
 }
 

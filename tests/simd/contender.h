@@ -16,6 +16,7 @@ inline simd_tuning always_by_parts() {
           .blocks_per_key = UINT64_MAX,
           .part_bytes = 256,
           .chunk_keys = 40,
+          .copies_from_keys_per_block = SIZE_MAX,
           .keys_per_thread = 1};
 }
 

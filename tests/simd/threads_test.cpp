@@ -60,6 +60,18 @@ TEST_P(Threads, TinyTunings) {
   }
 }
 
+TEST_P(Threads, CopiesOfTheFilter) {
+  simd_tuning tuning = always_by_parts();
+  tuning.partition_from_bytes = UINT64_MAX;
+  tuning.copies_from_keys_per_block = 0;
+  tuning.chunk_keys = 1 << 20;
+  for (const std::size_t length : {2u, 71u, 3333u}) {
+    for (const std::uint32_t blocks : {1u, 64u, 2085u}) {
+      compare(tuning, {.blocks = blocks, .k = 9, .seed = 4}, repeating(length));
+    }
+  }
+}
+
 TEST_P(Threads, ThisMachinesTuningOnManyKeys) {
   compare(simd_tuning::of_this_machine(), {.blocks = 20'011, .k = 7}, repeating(300'000));
 }

@@ -44,6 +44,8 @@ struct simd_tuning {
   std::uint64_t part_bytes;
   /// Keys that are partitioned at a time, at most: this bounds the extra memory.
   std::size_t chunk_keys;
+  /// Several threads insert into copies of a smaller filter when this many keys come for a block.
+  std::size_t copies_from_keys_per_block;
   /// Fewer keys than this a thread are not worth a thread.
   std::size_t keys_per_thread;
 

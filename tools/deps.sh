@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, and only that, on Debian or Ubuntu. Quick when nothing is missing.
 #
-#   tools/deps.sh [GROUP...]      groups: build test cli simd bench speed format clang python qemu demo
+#   tools/deps.sh [GROUP...]      groups: build test cli simd bench report speed format clang python
+#                                         qemu demo
 #
 # Without a group: what building, testing and measuring need. This is the one place with package
 # names; the versions we accept are in cmake/OctobloomDependencies.cmake.
@@ -20,6 +21,8 @@ test    libgtest-dev         GoogleTest
 test    libgmock-dev         GoogleMock
 test    libxxhash-dev        xxHash, an oracle for our hash in tests
 bench   libbenchmark-dev     Google Benchmark
+bench   libabsl-dev          Abseil, whose hash set is measured beside ours
+report  python3-venv         the Python of tools/bench-report; its packages come from PyPI
 speed   ccache               repeated builds in seconds
 format  clang-format-16      the format of the sources
 format  clang-tidy-16        static checks
@@ -36,7 +39,7 @@ groups=("$@")
 if ((${#groups[@]} == 0)); then read -ra groups <<<"$defaults"; fi
 for group in "${groups[@]}"; do
   if [[ $group == -h || $group == --help ]]; then
-    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
     exit 0
   fi
   if ! grep -qx -- "$group" <<<"$known"; then

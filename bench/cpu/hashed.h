@@ -11,7 +11,7 @@
 namespace octobloom::bench {
 
 /// Hashes keys in pieces that stay in the cache, for structures that take hashes only:
-/// consume(hashes, count, number of the first key), a multiple of 8. The SIMD engine does it: what
+/// consume(hashes, count, number of the first key, a multiple of 8). The SIMD engine does it: what
 /// is said of a peer's speed never includes a slow hash.
 template <class Consume>
 void for_each_hashed(const key_set& keys, Consume&& consume) {

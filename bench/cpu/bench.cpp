@@ -106,6 +106,7 @@ const key_set& probe_keys(const content& filled, unsigned hit_percent, std::size
 }
 
 struct measurement {
+  field& all;
   const contender& who;
   operation what;
   content filled;
@@ -115,8 +116,7 @@ struct measurement {
 };
 
 void measure(benchmark::State& state, const measurement& m) {
-  const auto& [who, what, filled, asked, count, number] = m;
-  static field all;
+  const auto& [all, who, what, filled, asked, count, number] = m;
   const field::entry& entry = all.get(who, filled, what == operation::may_contain);
   structure& set = *entry.set;
   const key_set& keys = probe_keys(filled, asked.hit_percent, count);
@@ -138,7 +138,7 @@ void measure(benchmark::State& state, const measurement& m) {
   // Google Benchmark comes here several times until it has found a number of iterations.
   static unsigned warm = 0;
   if (std::exchange(warm, number) != number) call();
-  for (auto _ : state) call();
+  while (state.KeepRunning()) call();
   const auto total = static_cast<double>(state.iterations()) * static_cast<double>(count);
   state.SetItemsProcessed(static_cast<std::int64_t>(total));
   state.counters["ns_per_key"] =
@@ -151,14 +151,15 @@ void measure(benchmark::State& state, const measurement& m) {
 
 /// Probing first: adding keys spoils what was filled. Contenders of one workload follow one
 /// another, so that their ratio does not depend on what else the machine did an hour ago.
-void register_content(const content& filled, const settings& options) {
+void register_content(field& all, const content& filled, const settings& options) {
   for (const operation what : {operation::may_contain, operation::insert, operation::insert_new}) {
     for (const question& asked : questions(filled, what, options)) {
       for (unsigned round = 0; round < options.rounds; ++round) {
         for (const contender& who : contenders()) {
           if (!takes_part(who, what, filled, asked, options)) continue;
           static unsigned number = 0;
-          const measurement m{who, what, filled, asked, batch_size(who, filled, options), ++number};
+          const measurement m{all,     who, what, filled, asked, batch_size(who, filled, options),
+                              ++number};
           benchmark::RegisterBenchmark(name_of(who, what, filled, asked).c_str(),
                                        [m](benchmark::State& state) { measure(state, m); })
               ->UseRealTime()
@@ -171,8 +172,9 @@ void register_content(const content& filled, const settings& options) {
 
 int run(int argc, char** argv) {
   const settings options = parse(argc, argv);
+  field all;  // ends before the libraries of the peers do
   for (const std::uint64_t bytes : sizes(options)) {
-    for (const content& filled : contents(bytes, options)) register_content(filled, options);
+    for (const content& filled : contents(bytes, options)) register_content(all, filled, options);
   }
   benchmark::AddCustomContext("octobloom_target", simd_targets().front());
   benchmark::AddCustomContext("octobloom_threads",

@@ -123,7 +123,8 @@ const std::vector<contender>& contenders() {
        .make = make_ours<reference_engine, best_plan>,
        .operations = all,
        .strings = true,
-       .common_only = true},
+       .common_only = true,
+       .slow = true},
 #ifdef OCTOBLOOM_BENCH_ARROW
       {.name = "acero",
        .make = make_acero,
@@ -140,12 +141,14 @@ const std::vector<contender>& contenders() {
        .make = make_abseil,
        .operations = all,
        .common_only = true,
+       .slow = true,
        .bytes_per_key = 21},
 #endif
       {.name = "unordered_set",
        .make = make_standard_set,
        .operations = all,
        .common_only = true,
+       .slow = true,
        .bytes_per_key = 40},
   };
   return list;

@@ -45,13 +45,15 @@ struct contender {
   /// For `keys` keys; a filter takes `bytes` bytes.
   std::unique_ptr<structure> (*make)(std::uint64_t keys, std::uint64_t bytes);
   std::vector<operation> operations;
-  bool strings = false;          ///< takes strings too
-  bool threads = false;          ///< takes a number of threads
-  bool common_only = false;      ///< at 10 bits a key, half of the keys found, one thread
-  bool answers = true;           ///< may_contain says which keys it found
-  std::uint64_t from_bytes = 0;  ///< filters of this size
-  std::uint64_t to_bytes = UINT64_MAX;
-  double bytes_per_key = 0;  ///< of exact sets, to leave out what would not fit
+  bool strings = false;                 ///< takes strings too
+  bool threads = false;                 ///< takes a number of threads
+  bool common_only = false;             ///< at 10 bits a key, half of the keys found, one thread;
+                                        ///< strings only in a full run
+  bool answers = true;                  ///< may_contain says which keys it found
+  std::uint64_t from_bytes = 0;         ///< the smallest filter
+  std::uint64_t to_bytes = UINT64_MAX;  ///< and the largest
+  bool slow = false;                    ///< takes fewer keys a call
+  double bytes_per_key = 0;             ///< of exact sets, to leave out what would not fit
 };
 
 [[nodiscard]] const std::vector<contender>& contenders();

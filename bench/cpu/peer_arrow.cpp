@@ -26,7 +26,7 @@ class huge_page_pool : public arrow::ProxyMemoryPool {
   using arrow::ProxyMemoryPool::Allocate;
   using arrow::ProxyMemoryPool::ProxyMemoryPool;
   arrow::Status Allocate(std::int64_t size, std::int64_t alignment, std::uint8_t** out) override {
-    const arrow::Status status = ProxyMemoryPool::Allocate(size, alignment, out);
+    arrow::Status status = ProxyMemoryPool::Allocate(size, alignment, out);
     constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
     const auto begin = (reinterpret_cast<std::uintptr_t>(*out) + page - 1) / page * page;
     const auto end =

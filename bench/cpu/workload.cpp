@@ -108,13 +108,14 @@ bool takes_part(const contender& who, operation what, const content& filled, con
   if (filled.bytes < who.from_bytes || filled.bytes > who.to_bytes) return false;
   if (filled.keys == key_type::strings && !who.strings) return false;
   if (asked.threads != 1 && !who.threads) return false;
+  if (who.common_only && filled.keys == key_type::strings && !options.full) return false;
   if (who.common_only && (filled.bits_per_key != 10 || asked != question{})) return false;
   return who.bytes_per_key * static_cast<double>(filled.members()) <
          static_cast<double>(largest_set(options));
 }
 
 std::size_t batch_size(const contender& who, const content& filled, const settings& options) {
-  const bool large = filled.bytes >= 16 * mebibyte && who.bytes_per_key == 0 && !options.quick;
+  const bool large = filled.bytes >= 16 * mebibyte && !who.slow && !options.quick;
   return std::size_t{1} << (large ? 24 : 20);
 }
 

@@ -48,7 +48,7 @@ struct settings {
                               const question& asked, const settings& options);
 
 /// Keys in one measured call: the batches of 2^24 that the goals speak of; fewer where the filter
-/// is small and the answer comes sooner, and for exact sets, which take long.
+/// is small and the answer comes sooner, and for slow contenders.
 [[nodiscard]] std::size_t batch_size(const contender& who, const content& filled,
                                      const settings& options);
 

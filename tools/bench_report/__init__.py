@@ -1,0 +1,1 @@
+"""tools/bench-report: measures, and makes one page of it."""

@@ -33,10 +33,10 @@ TEST_F(Bench, QuickRunNamesEveryWorkload) {
   const temporary_folder folder;
   const std::string file = folder.file("bench.json");
   // The contenders that need no other library. Gathers compare their answers with the reference's.
+  const std::string filter =
+      "--benchmark_filter=who:(floor|simd|simd_plain|simd_k8|vertical|vertical_k8|reference)/";
   const outcome run = bench({"--quick", "--largest=1", "--rounds=2", "--benchmark_min_time=0.001",
-                             "--benchmark_filter=who:(floor|simd|simd_plain|simd_k8|vertical|"
-                             "vertical_k8|reference)/",
-                             "--benchmark_out=" + file, "--benchmark_out_format=json"});
+                             filter, "--benchmark_out=" + file, "--benchmark_out_format=json"});
   ASSERT_EQ(run.status, 0) << run.err;
   const std::string json = read_file(file);
   const auto times = [&](const std::string& what, const std::string& who,
@@ -78,9 +78,10 @@ TEST_F(Bench, RefusesBadOptions) {
 
 /// The Python of tools/bench-report, or any other that can draw; empty for none.
 std::string drawing_python() {
-  for (const std::string python :
-       {OCTOBLOOM_SOURCE "/build/bench-report/venv/bin/python", "python3"}) {
-    if (run_program({"-c", "import matplotlib"}, {.program = python}).status == 0) return python;
+  for (const char* python : {OCTOBLOOM_SOURCE "/build/bench-report/venv/bin/python", "python3"}) {
+    const std::string ask =
+        "import sys; from importlib.util import find_spec; sys.exit(not find_spec('matplotlib'))";
+    if (run_program({"-c", ask}, {.program = python}).status == 0) return python;
   }
   return {};
 }

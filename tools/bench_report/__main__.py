@@ -3,7 +3,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import dedup, machine, measure, page
+from . import dedup, machine, measure
 from .results import Results
 
 
@@ -59,6 +59,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     data = load(options.source) if options.source else measured(options)
     results = Results(data)
+    from . import page  # matplotlib takes its time; errors come before
     if not options.source:
         (options.out / "bench.json").write_text(json.dumps(data, indent=1) + "\n")
     page.write(results, options.out)

@@ -7,7 +7,7 @@ from . import dedup, machine, measure
 from .results import Results
 
 
-def positive(text):
+def number_from_1(text):
     number = int(text)
     if number < 1:
         raise ValueError(text)
@@ -22,12 +22,12 @@ def arguments():
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="two sizes, small batches")
-    length.add_argument("--full", action="store_true", help="every combination at every size; hours")
-    parser.add_argument("--rounds", type=positive, metavar="N",
+    length.add_argument("--full", action="store_true", help="every combination at every size; takes long")
+    parser.add_argument("--rounds", type=number_from_1, metavar="N",
                         help="measurements of each workload, of which the median counts (3; quick: 1)")
-    parser.add_argument("--largest", type=positive, metavar="MIB", help="no filters above this size")
+    parser.add_argument("--largest", type=number_from_1, metavar="MIB", help="no filters above this size")
     parser.add_argument("--filter", metavar="REGEX", help="only the benchmarks whose names match")
-    parser.add_argument("--lines", type=positive, metavar="N",
+    parser.add_argument("--lines", type=number_from_1, metavar="N",
                         help="lines of the deduplicated log (10000000; quick: 1000000)")
     parser.add_argument("--no-dedup", action="store_true", help="leave the deduplication out")
     parser.add_argument("--from", dest="source", type=Path, metavar="JSON",

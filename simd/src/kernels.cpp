@@ -426,31 +426,28 @@ HWY_INLINE unsigned bits_of(const std::uint8_t* HWY_RESTRICT answers) {
 
 // ------------------------------------------------------------------ many keys
 
-/// Groups whose blocks are on their way, at most; a power of two.
-constexpr std::size_t ring = 8;
+/// Groups that are hashed before their use, at most, and those of them whose blocks are on their
+/// way.
+constexpr std::size_t ring = 16;
+constexpr std::size_t on_their_way = 8;
 constexpr std::size_t groups_per_batch = batch / group;
+static_assert(std::has_single_bit(ring) && ring % groups_per_batch == 0 &&
+              on_their_way + groups_per_batch <= ring);
 
 /// Filters up to this size lie in a core's own cache: calling for blocks costs more than it saves.
 constexpr std::uint64_t near_bytes = std::uint64_t{256} << 10;
-static_assert(std::has_single_bit(ring) && ring % groups_per_batch == 0);
 
-/// Keys between their prefetch and their use: group g is in slot g mod `ring`.
+/// Keys between their hashing and their use: group g is in slot g mod `ring`.
 struct pipeline {
   alignas(64) std::uint64_t hashes[ring][group];
   alignas(64) std::uint64_t offsets[ring][group];
 
-  /// Hashes `Groups` groups from `first` on and calls for their blocks.
   template <std::size_t Groups>
-  HWY_INLINE void fetch(const std::uint64_t* words, const filter_shape& shape,
-                        const key_batch& keys, std::size_t first) {
+  HWY_INLINE void hash(const filter_shape& shape, const key_batch& keys, std::size_t first) {
     const std::size_t slot = first % ring;
     hash_keys(keys, first * group, Groups * group, shape.seed, hashes[slot]);
     for (std::size_t g = 0; g < Groups; ++g) {
       locate(hashes[slot + g], shape.blocks, offsets[slot + g]);
-    }
-    if (shape.bytes() <= near_bytes) return;
-    for (std::size_t g = 0; g < Groups; ++g) {
-      for (std::size_t i = 0; i < group; ++i) hwy::Prefetch(words + offsets[slot + g][i]);
     }
   }
 };
@@ -462,20 +459,28 @@ HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_s
   const partial_rounds partial(shape.k);
   const std::uint64_t* next = ahead.next;
   const std::size_t groups = keys.size() / group;
+  const bool far = shape.bytes() > near_bytes;
   pipeline line;
   std::uint64_t count = 0;
-  std::size_t fetched = 0;
+  std::size_t hashed = 0;
+  std::size_t called = 0;
   for (std::size_t g = 0; g < groups; ++g) {
-    while (fetched < groups && fetched + groups_per_batch <= g + ring) {
-      if constexpr (groups_per_batch > 1) {
-        if (fetched + groups_per_batch > groups) {
-          line.fetch<1>(words, shape, keys, fetched);
-          ++fetched;
-          continue;
-        }
+    while (hashed < groups && hashed + groups_per_batch <= g + ring) {
+      if (groups_per_batch > 1 && hashed + groups_per_batch > groups) {
+        line.hash<1>(shape, keys, hashed);
+        ++hashed;
+      } else {
+        line.hash<groups_per_batch>(shape, keys, hashed);
+        hashed += groups_per_batch;
       }
-      line.fetch<groups_per_batch>(words, shape, keys, fetched);
-      fetched += groups_per_batch;
+    }
+    // A few blocks are called for before each group, never many at once: a core waits when more are
+    // on their way than it has slots for.
+    if (far) {
+      for (; called < HWY_MIN(groups, g + on_their_way + 1); ++called) {
+        for (const std::uint64_t offset : line.offsets[called % ring])
+          hwy::Prefetch(words + offset);
+      }
     }
     if (next < ahead.end) {
       const std::uint64_t* const stop = next + ahead.words_per_group;

@@ -62,7 +62,7 @@ struct slice {
       unsigned byte = 0;
       for (std::size_t j = i; j < end; ++j) {
         std::uint32_t& at = next_answer[part_of_key[j]];
-        byte |= (answers[at / 8] >> (at % 8) & 1u) << (j - i);
+        byte |= (unsigned{answers[at / 8]} >> (at % 8) & 1u) << (j - i);
         at = pages.after(at);
       }
       bitmap[i / 8] = static_cast<std::uint8_t>(byte);

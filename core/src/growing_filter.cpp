@@ -81,10 +81,8 @@ growing_filter::growing_filter(std::uint64_t initial_keys, double target_fpr,
                 "a level is closed at a share of its plan from 0.1 to 1, not " +
                     std::to_string(options.grow_at));
   }
-  const plan checked = plan_for(initial_keys, target_fpr);
-  const double first = next_target(checked.target_fpr, {});
-  levels_.emplace_back(plan_for(initial_keys, first),
-                       filter_options{options.seed, options.hashing});
+  (void)plan_for(initial_keys, target_fpr);  // refuses what is out of range
+  add_level(initial_keys);
 }
 
 std::uint64_t growing_filter::room_in_newest() const noexcept {
@@ -92,10 +90,15 @@ std::uint64_t growing_filter::room_in_newest() const noexcept {
   return capacity(newest.planned_keys(), options_.grow_at) - newest.inserted_keys();
 }
 
-void growing_filter::add_level() {
-  const double target = next_target(target_fpr_, levels_);
-  const std::uint64_t keys = saturating_multiply(levels_.back().planned_keys(), options_.growth);
-  levels_.emplace_back(plan_for(keys, target), filter_options{options_.seed, options_.hashing});
+void growing_filter::add_level(std::uint64_t keys) {
+  plan level = plan_for(keys, next_target(target_fpr_, levels_));
+  level.blocks +=
+      std::min(options_.spare_blocks, std::numeric_limits<std::uint32_t>::max() - level.blocks);
+  levels_.emplace_back(level, filter_options{options_.seed, options_.hashing});
+}
+
+void growing_filter::add_next_level() {
+  add_level(saturating_multiply(levels_.back().planned_keys(), options_.growth));
 }
 
 void growing_filter::count_inserted(std::uint64_t keys) noexcept {
@@ -114,7 +117,7 @@ void growing_filter::insert_hash(std::uint64_t hash) {
 
 bool growing_filter::insert_new_hash(std::uint64_t hash) {
   if (may_contain_hash(hash)) return false;
-  if (room_in_newest() == 0) add_level();
+  if (room_in_newest() == 0) add_next_level();
   levels_.back().insert_hash(hash);
   count_inserted(1);
   return true;
@@ -147,7 +150,7 @@ std::uint64_t growing_filter::add_new(const key_batch& keys, std::uint8_t* bitma
         left.drop_contained(levels_.back().view(), options);
         if (left.size() == 0) break;
         if (room == 0) {
-          add_level();
+          add_next_level();
           continue;
         }
       }
@@ -295,8 +298,10 @@ growing_filter growing_filter::load(const std::string& path, const load_options&
   table.require_whole();
 
   growing_filter result;
-  result.options_ = {header.shape.seed, header.shape.hashing,
-                     static_cast<std::uint32_t>(start.growth), start.grow_at};
+  result.options_ = {.seed = header.shape.seed,
+                     .hashing = header.shape.hashing,
+                     .growth = static_cast<std::uint32_t>(start.growth),
+                     .grow_at = start.grow_at};
   result.target_fpr_ = header.target_fpr;
   result.inserted_keys_ = header.inserted_keys;
   for (const table_row& row : rows) {

@@ -71,6 +71,14 @@ TEST(example, over_filling_ends_near_one_and_tells) {
   EXPECT_GT(rates.back(), 0.999);
 }
 
+TEST(example, growing_keeps_its_rate_and_shows_its_levels) {
+  const outcome result = example("growing");
+  EXPECT_EQ(result.status, 0) << "above the rate, or a false negative";
+  EXPECT_EQ(count_lines(result.out), 13u) << result.out;
+  EXPECT_NE(result.out.find("   10   48"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("of 10000000 strangers"), std::string::npos) << result.out;
+}
+
 TEST(example, email_log_is_the_same_every_time) {
   const outcome log = example("email_log", {"1000", "700"});
   EXPECT_EQ(log.status, 0);

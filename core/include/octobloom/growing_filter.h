@@ -18,6 +18,11 @@ struct growing_options {
   /// The share of its planned keys at which the newest level is closed, from 0.1 to 1. Below 1 the
   /// filter is larger and its rate lower: 0.7 is "double at 70 %".
   double grow_at = 1;
+  /// Blocks of 64 bytes that every level gets beyond its plan. A level of few blocks has a rate
+  /// that differs much from one set of keys to the next; 64 blocks more make that rate so low that
+  /// it does not matter, and large levels do not notice. Files do not keep this number: a filter
+  /// that was loaded adds levels with the default.
+  std::uint32_t spare_blocks = 64;
 };
 
 struct growing_statistics {
@@ -37,11 +42,11 @@ struct growing_statistics {
 /// takes 15 % of what is left of the target rate, so the rates of all levels together stay below
 /// the target however many keys come. Keys that an older level may contain are not inserted again.
 ///
-/// The price beside a plain filter of the right size: 4 bits a key from the first level on, 7 to 8
-/// after ten doublings, and the room of the newest level that is not used yet; a key that is absent
-/// is looked for in every level. Levels have targets of at least min_target_fpr; when a target
-/// below 1e-4 has spent its rate (1e-6: after 23 levels, 8 million times the first keys), the next
-/// level is refused with error{full}.
+/// The price beside a plain filter of the right size: 4 KiB a level, 4 bits a key from the first
+/// level on, 7 to 8 after ten doublings, and the room of the newest level that is not used yet; a
+/// key that is absent is looked for in every level. Levels have targets of at least min_target_fpr;
+/// when a target below 1e-4 has spent its rate (1e-6: after 23 levels, 8 million times the first
+/// keys), the next level is refused with error{full}.
 ///
 /// Move only. Concurrent const calls are safe; writers need the filter to themselves.
 class growing_filter : public detail::keyed_queries<growing_filter>,
@@ -112,7 +117,8 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
                            const bulk_options& options);
 
   [[nodiscard]] std::uint64_t room_in_newest() const noexcept;
-  void add_level();
+  void add_level(std::uint64_t keys);
+  void add_next_level();
   void count_inserted(std::uint64_t keys) noexcept;
 
   growing_options options_;

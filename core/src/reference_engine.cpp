@@ -41,6 +41,12 @@ std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::ui
                  [&](std::uint64_t hash) { return view.insert_new_hash(hash); });
 }
 
+std::uint64_t cuckoo_may_contain(const cuckoo_view& view, const key_batch& keys,
+                                 std::uint8_t* bitmap, const bulk_options&) {
+  return collect(keys, view.seed(), bitmap,
+                 [&](std::uint64_t hash) { return view.may_contain_hash(hash); });
+}
+
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes, const bulk_options&) {
   for (std::size_t i = 0; i < keys.size(); ++i) hashes[i] = keys.hash(i, seed);
 }
@@ -48,8 +54,13 @@ void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes, cons
 }  // namespace
 
 const engine& reference_engine() noexcept {
-  static constexpr engine reference{"reference", why_unavailable, insert,
-                                    may_contain, insert_new,      hash};
+  static constexpr engine reference{.name = "reference",
+                                    .why_unavailable = why_unavailable,
+                                    .insert = insert,
+                                    .may_contain = may_contain,
+                                    .insert_new = insert_new,
+                                    .cuckoo_may_contain = cuckoo_may_contain,
+                                    .hash = hash};
   return reference;
 }
 

@@ -45,6 +45,12 @@ std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::ui
   return fresh;
 }
 
+/// On the host: cuckoo filters have no kernel on a device.
+std::uint64_t cuckoo_may_contain(const cuckoo_view& view, const key_batch& keys,
+                                 std::uint8_t* bitmap, const bulk_options& options) {
+  return reference_engine().cuckoo_may_contain(view, keys, bitmap, options);
+}
+
 /// On the host: a hash is cheaper than its way to the device and back.
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
           const bulk_options& options) {
@@ -54,7 +60,13 @@ void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
 }  // namespace
 
 const engine& cuda_engine() noexcept {
-  static constexpr engine cuda{"cuda", gpu::why_unavailable, insert, may_contain, insert_new, hash};
+  static constexpr engine cuda{.name = "cuda",
+                               .why_unavailable = gpu::why_unavailable,
+                               .insert = insert,
+                               .may_contain = may_contain,
+                               .insert_new = insert_new,
+                               .cuckoo_may_contain = cuckoo_may_contain,
+                               .hash = hash};
   return cuda;
 }
 

@@ -16,6 +16,8 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include "kernels-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace octobloom::simd::HWY_NAMESPACE {
 
@@ -28,19 +30,7 @@ constexpr bool answers(operation op) {
   return op == operation::may_contain || op == operation::insert_new;
 }
 
-/// Bits of an answer are made eight at a time, so keys go in groups of eight.
-constexpr std::size_t group = 8;
-
 #if HWY_TARGET != HWY_SCALAR
-/// Words of a block in one vector. Scalable vectors (SVE) cannot be counted on beyond 128 bits.
-#if HWY_HAVE_SCALABLE
-constexpr std::size_t lanes = 2;
-#else
-constexpr std::size_t lanes = HWY_MIN(HWY_LANES(std::uint64_t), rot8::words_per_block);
-#endif
-using words_tag = hn::FixedTag<std::uint64_t, lanes>;
-using halves_tag = hn::FixedTag<std::uint32_t, 2 * lanes>;
-
 /// The salts in the order in which one 32-bit multiplication serves two vectors of words: even
 /// lanes for the first, odd lanes for the second.
 struct salt_table {
@@ -547,33 +537,18 @@ std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
                           std::uint8_t* bitmap, const read_ahead& ahead) {
   // One body serves readers and writers; with this operation it only reads.
   auto* words = const_cast<std::uint64_t*>(view.words());
-  std::uint64_t count = run_k<operation::may_contain>(words, view.shape(), keys, bitmap, ahead);
-  const std::size_t whole = keys.size() / group * group;
-  unsigned byte = 0;
-  for (std::size_t i = whole; i < keys.size(); ++i) {
-    const bool found = view.may_contain_hash(keys.hash(i, view.seed()));
-    byte |= static_cast<unsigned>(found) << (i - whole);
-  }
-  if (whole < keys.size() && bitmap != nullptr) {
-    bitmap[whole / group] = static_cast<std::uint8_t>(byte);
-  }
-  return count + hwy::PopCount(byte);
+  const std::uint64_t count =
+      run_k<operation::may_contain>(words, view.shape(), keys, bitmap, ahead);
+  return count + answer_rest(keys, view.seed(), bitmap,
+                             [&](std::uint64_t hash) { return view.may_contain_hash(hash); });
 }
 
 std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap,
                          const read_ahead& ahead) {
-  std::uint64_t count =
+  const std::uint64_t count =
       run_k<operation::insert_new>(view.words(), view.shape(), keys, bitmap, ahead);
-  const std::size_t whole = keys.size() / group * group;
-  unsigned byte = 0;
-  for (std::size_t i = whole; i < keys.size(); ++i) {
-    const bool fresh = view.insert_new_hash(keys.hash(i, view.seed()));
-    byte |= static_cast<unsigned>(fresh) << (i - whole);
-  }
-  if (whole < keys.size() && bitmap != nullptr) {
-    bitmap[whole / group] = static_cast<std::uint8_t>(byte);
-  }
-  return count + hwy::PopCount(byte);
+  return count + answer_rest(keys, view.seed(), bitmap,
+                             [&](std::uint64_t hash) { return view.insert_new_hash(hash); });
 }
 
 // ------------------------------------------------------------------ hashes into parts
@@ -651,8 +626,14 @@ void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes) {
 }
 
 const kernels* table() {
-  static const kernels here{
-      hwy::TargetName(HWY_TARGET), hash, insert, may_contain, insert_new, split, touch_lines};
+  static const kernels here{.target = hwy::TargetName(HWY_TARGET),
+                            .hash = hash,
+                            .insert = insert,
+                            .may_contain = may_contain,
+                            .insert_new = insert_new,
+                            .cuckoo_may_contain = cuckoo_may_contain,
+                            .split = split,
+                            .touch_lines = touch_lines};
   return &here;
 }
 

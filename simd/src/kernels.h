@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <octobloom/cuckoo_view.h>
 #include <octobloom/filter_view.h>
 #include <octobloom/keys.h>
 
@@ -32,6 +33,7 @@ struct kernels {
                                const read_ahead&);
   std::uint64_t (*insert_new)(const filter_view&, const key_batch&, std::uint8_t* bitmap,
                               const read_ahead&);
+  std::uint64_t (*cuckoo_may_contain)(const cuckoo_view&, const key_batch&, std::uint8_t* bitmap);
   /// Appends the hashes of `keys` to their parts, and writes every key's part to `part_of_key` if
   /// that is not null.
   void (*split)(const key_batch& keys, std::uint64_t seed, std::uint32_t blocks,

@@ -50,6 +50,17 @@ void for_each_slice(std::size_t keys, const bulk_options& options, const Work& w
   });
 }
 
+/// The sum of what work(keys of a slice, their part of `bitmap`) returns.
+template <class Work>
+std::uint64_t count_in_slices(const key_batch& keys, std::uint8_t* bitmap,
+                              const bulk_options& options, const Work& work) {
+  std::atomic<std::uint64_t> found{0};
+  for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
+    found += work(keys.slice(first, count), bitmap == nullptr ? nullptr : bitmap + first / 8);
+  });
+  return found;
+}
+
 std::string why_unavailable() {
   try {
     (void)current_kernels();
@@ -98,12 +109,10 @@ std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
       view.shape(), keys.size(), useful_threads(keys.size(), options), false,
       [&](const partition& cut) { return may_contain_by_parts(code, cut, view, keys, bitmap); },
       [&] {
-        std::atomic<std::uint64_t> found{0};
-        for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
-          found += code.may_contain(view, keys.slice(first, count),
-                                    bitmap == nullptr ? nullptr : bitmap + first / 8, {});
-        });
-        return found.load();
+        return count_in_slices(keys, bitmap, options,
+                               [&](const key_batch& slice, std::uint8_t* answers) {
+                                 return code.may_contain(view, slice, answers, {});
+                               });
       });
 }
 
@@ -114,6 +123,14 @@ std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::ui
       view.shape(), keys.size(), useful_threads(keys.size(), options), true,
       [&](const partition& cut) { return insert_new_by_parts(code, cut, view, keys, bitmap); },
       [&] { return code.insert_new(view, keys, bitmap, {}); });
+}
+
+std::uint64_t cuckoo_may_contain(const cuckoo_view& view, const key_batch& keys,
+                                 std::uint8_t* bitmap, const bulk_options& options) {
+  const kernels& code = use_kernels();
+  return count_in_slices(keys, bitmap, options, [&](const key_batch& slice, std::uint8_t* answers) {
+    return code.cuckoo_may_contain(view, slice, answers);
+  });
 }
 
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
@@ -129,8 +146,13 @@ void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
 }  // namespace simd
 
 const engine& simd_engine() noexcept {
-  static constexpr engine simd{
-      "simd", simd::why_unavailable, simd::insert, simd::may_contain, simd::insert_new, simd::hash};
+  static constexpr engine simd{.name = "simd",
+                               .why_unavailable = simd::why_unavailable,
+                               .insert = simd::insert,
+                               .may_contain = simd::may_contain,
+                               .insert_new = simd::insert_new,
+                               .cuckoo_may_contain = simd::cuckoo_may_contain,
+                               .hash = simd::hash};
   return simd;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <octobloom/cuckoo_filter.h>
 #include <octobloom/engine.h>
 
 namespace octobloom::test {
@@ -57,6 +58,23 @@ inline answers perform(const engine& engine, bulk_operation operation, const blo
       engine.hash(keys, view.seed(), result.hashes.data(), options);
       break;
   }
+  return result;
+}
+
+/// Inserts each key once: a cuckoo filter holds few copies of one.
+inline void insert_set(cuckoo_filter& filter, const key_batch& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    (void)filter.insert_new_hash(keys.hash(i, filter.seed()));
+  }
+}
+
+/// The same for a cuckoo filter, which engines only read.
+inline answers perform(const engine& engine, const cuckoo_view& view, const key_batch& keys,
+                       bool with_bitmap, const bulk_options& options = {}) {
+  answers result{.blocks = block_array({}), .hashes = {}, .bitmap = {}};
+  result.bitmap.assign(with_bitmap ? bitmap_bytes(keys.size()) + 1 : 0, 0xA5);
+  result.count =
+      engine.cuckoo_may_contain(view, keys, with_bitmap ? result.bitmap.data() : nullptr, options);
   return result;
 }
 

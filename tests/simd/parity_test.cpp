@@ -72,24 +72,39 @@ std::vector<parity_case> parity_cases() {
 constexpr std::uint64_t never_inserted = std::uint64_t{1} << 40;
 
 /// `length` identities: hits among those below `known`, repeats among the others too.
-std::vector<std::uint64_t> identities(const parity_case& c, std::uint64_t known) {
-  random_numbers random(c.length * 131 + c.k * 17 + c.blocks + c.hit_percent);
-  std::vector<std::uint64_t> ids(c.length);
+std::vector<std::uint64_t> identities(std::size_t length, std::uint64_t known, unsigned hit_percent,
+                                      std::uint64_t seed) {
+  random_numbers random(length * 131 + hit_percent + seed);
+  std::vector<std::uint64_t> ids(length);
   for (std::uint64_t& id : ids) {
-    id = random.below(100) < c.hit_percent ? random.below(known)
-                                           : never_inserted + random.below(2 * c.length);
+    id = random.below(100) < hit_percent ? random.below(known)
+                                         : never_inserted + random.below(2 * length);
   }
   return ids;
+}
+
+/// Identities 0 to known - 1.
+sample_keys known_keys(key_kind kind, std::uint64_t known) {
+  std::vector<std::uint64_t> ids(known);
+  std::iota(ids.begin(), ids.end(), 0);
+  return {kind, ids, 0};
 }
 
 /// Blocks that hold identities 0 to known - 1.
 block_array filled(const parity_case& c, std::uint64_t known) {
   block_array blocks({.blocks = c.blocks, .k = c.k, .seed = c.k % 3});
-  std::vector<std::uint64_t> ids(known);
-  std::iota(ids.begin(), ids.end(), 0);
-  const sample_keys keys(c.kind, ids, 0);
-  reference_engine().insert(blocks.view(), keys.batch(), {});
+  reference_engine().insert(blocks.view(), known_keys(c.kind, known).batch(), {});
   return blocks;
+}
+
+/// Says what ran, and fails when it was other code, or next to nothing.
+void conclude(const contender& who, std::size_t cells, std::size_t at_least) {
+  if (!who.target.empty()) {
+    EXPECT_EQ(simd_last_target(), who.target);
+  }
+  EXPECT_GT(cells, at_least);
+  std::cout << "parity: " << who << ", " << cells << " cells compared\n";
+  testing::Test::RecordProperty("cells", std::to_string(cells));
 }
 
 class Parity : public testing::TestWithParam<contender> {};
@@ -101,7 +116,8 @@ TEST_P(Parity, EveryCellEqualsTheReference) {
   for (const parity_case& c : parity_cases()) {
     const std::uint64_t known = std::uint64_t{3} * c.blocks;
     const block_array start = filled(c, known);
-    const sample_keys keys(c.kind, identities(c, known), c.misalignment, c.separator);
+    const sample_keys keys(c.kind, identities(c.length, known, c.hit_percent, c.k * 17 + c.blocks),
+                           c.misalignment, c.separator);
     for (const auto operation : {bulk_operation::insert, bulk_operation::may_contain,
                                  bulk_operation::insert_new, bulk_operation::hash}) {
       for (const bool with_bitmap : {true, false}) {
@@ -113,12 +129,46 @@ TEST_P(Parity, EveryCellEqualsTheReference) {
       }
     }
   }
-  if (!who.target.empty()) {
-    EXPECT_EQ(simd_last_target(), who.target);
+  conclude(who, cells, 50'000);
+}
+
+TEST_P(Parity, EveryCuckooProbeEqualsTheReference) {
+  const contender& who = GetParam();
+  const in_force forced(who);
+  std::size_t cells = 0;
+  const auto compare = [&](const cuckoo_filter& filter, key_kind kind, std::uint64_t known,
+                           std::size_t length) {
+    const unsigned hits = hit_rates[length % hit_rates.size()];
+    const sample_keys keys(kind, identities(length, known, hits, filter.fingerprint_bits()),
+                           length % 8, length % 2);
+    for (const bool with_bitmap : {true, false}) {
+      const answers found = perform(*who.code, filter.view(), keys.batch(), with_bitmap);
+      ASSERT_EQ(found, perform(reference_engine(), filter.view(), keys.batch(), with_bitmap))
+          << who << ", " << filter.fingerprint_bits() << " bits, " << filter.lines()
+          << " lines, kind " << static_cast<int>(kind) << ", length " << length;
+      ASSERT_TRUE(hits < 100 || found.count == length);
+      ++cells;
+    }
+  };
+  for (std::uint32_t bits = 8; bits <= 32; ++bits) {
+    for (const std::uint32_t lines : {1u, 2u, 3u, 40u, 3001u}) {
+      for (const key_kind kind : all_kinds) {
+        cuckoo_filter filter(cuckoo_plan_with_lines(lines, bits), {.seed = bits % 3});
+        const std::uint64_t known = filter.slots() / 2;
+        insert_set(filter, known_keys(kind, known).batch());
+        if (lines > 1000) {
+          for (const std::size_t length : {1023u, 1024u, 1033u, 4099u}) {
+            ASSERT_NO_FATAL_FAILURE(compare(filter, kind, known, length));
+          }
+        } else {
+          for (std::size_t length = 0; length <= 70; ++length) {
+            ASSERT_NO_FATAL_FAILURE(compare(filter, kind, known, length));
+          }
+        }
+      }
+    }
   }
-  EXPECT_GT(cells, 50'000u);
-  std::cout << "parity: " << who << ", " << cells << " cells compared\n";
-  RecordProperty("cells", std::to_string(cells));
+  conclude(who, cells, 40'000);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, Parity, testing::ValuesIn(contenders()),

@@ -100,6 +100,19 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Threads,
                          testing::Values(key_kind::integers, key_kind::hashes, key_kind::strings),
                          name_of);
 
+TEST(Cuckoo, AnswersAlikeAtAnyNumberOfThreads) {
+  const std::vector<std::uint64_t> ids = repeating(300'000);
+  const sample_keys keys(key_kind::integers, ids, 1);
+  cuckoo_filter filter = cuckoo_filter::with_fpr(150'000, 0.01);
+  insert_set(filter, keys.batch().slice(0, 100'000));
+  const answers expected = perform(reference_engine(), filter.view(), keys.batch(), true);
+  for (const unsigned threads : thread_counts) {
+    EXPECT_EQ(perform(simd_engine(), filter.view(), keys.batch(), true, {.threads = threads}),
+              expected)
+        << threads;
+  }
+}
+
 TEST(InsertNew, TellsWhatOneKeyAfterTheOtherWouldTell) {
   const std::vector<std::uint64_t> ids = repeating(100'000);
   const sample_keys keys(key_kind::integers, ids, 0);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include <octobloom/cuckoo_view.h>
 #include <octobloom/filter.h>
 
 namespace octobloom {
@@ -53,8 +54,8 @@ struct cuckoo_plan {
 /// changes; a key that was never inserted but looks present cannot be told apart, and removing it
 /// takes another key out.
 ///
-/// Move only. Concurrent const calls are safe; writers need the filter to themselves. Beyond
-/// hashing everything runs on the calling thread whatever bulk_options say.
+/// Move only. Concurrent const calls are safe; writers need the filter to themselves. Writing
+/// runs on the calling thread whatever bulk_options say.
 class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
  public:
   explicit cuckoo_filter(const cuckoo_plan& plan, const filter_options& options = {});
@@ -122,17 +123,22 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
   }
 
   /// For ready 64-bit hashes. Two cache lines.
-  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept;
+  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept {
+    return view().may_contain_hash(hash);
+  }
 
   void clear() noexcept;
 
   [[nodiscard]] std::uint64_t seed() const noexcept { return options_.seed; }
   [[nodiscard]] key_hashing hashing() const noexcept { return options_.hashing; }
-  [[nodiscard]] std::uint32_t lines() const noexcept { return lines_; }
-  [[nodiscard]] std::uint32_t fingerprint_bits() const noexcept { return bits_; }
-  [[nodiscard]] std::uint32_t buckets() const noexcept { return buckets_; }
-  [[nodiscard]] std::uint64_t slots() const noexcept { return std::uint64_t{buckets_} * 4; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return std::uint64_t{lines_} * 64; }
+  [[nodiscard]] cuckoo_view view() const noexcept { return {storage_.words(), shape_, seed()}; }
+  [[nodiscard]] std::uint32_t lines() const noexcept { return shape_.lines(); }
+  [[nodiscard]] std::uint32_t fingerprint_bits() const noexcept {
+    return shape_.fingerprint_bits();
+  }
+  [[nodiscard]] std::uint32_t buckets() const noexcept { return shape_.buckets(); }
+  [[nodiscard]] std::uint64_t slots() const noexcept { return shape_.slots(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shape_.bytes(); }
   /// Fingerprints that are in: insertions less removals.
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
   [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
@@ -147,30 +153,13 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
  private:
   friend class detail::keyed_queries<cuckoo_filter>;
 
-  struct place {
-    std::uint64_t fingerprint;
-    std::uint32_t first;
-    std::uint32_t second;
-  };
-  struct bucket_place {
-    std::size_t line;  // its first word
-    unsigned bit;      // of the line
-  };
-
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
-  [[nodiscard]] place place_of(std::uint64_t hash) const noexcept;
-  [[nodiscard]] std::uint32_t other_bucket(std::uint32_t bucket,
-                                           std::uint64_t fingerprint) const noexcept;
-  [[nodiscard]] bucket_place where_is(std::uint32_t bucket) const noexcept;
-  [[nodiscard]] std::uint64_t matches(const bucket_place& bucket, unsigned half,
-                                      std::uint64_t fingerprint) const noexcept;
-  [[nodiscard]] unsigned find(std::uint32_t bucket, std::uint64_t fingerprint) const noexcept;
   [[nodiscard]] std::uint64_t exchange(std::uint32_t bucket, unsigned slot,
                                        std::uint64_t fingerprint) noexcept;
   [[nodiscard]] bool put(std::uint32_t bucket, std::uint64_t fingerprint) noexcept;
-  [[nodiscard]] bool make_room(const place& where, std::uint64_t hash) noexcept;
-  void prefetch(const place& where) const noexcept;
+  [[nodiscard]] bool make_room(const cuckoo_shape::place& where, std::uint64_t hash) noexcept;
+  void prefetch(std::uint64_t hash) const noexcept;
   [[nodiscard]] std::uint64_t count_fingerprints() const noexcept;
   [[nodiscard]] bool has_unused_bits() const noexcept;
 
@@ -178,12 +167,7 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
   std::uint64_t inserted_keys_ = 0;
   std::uint64_t planned_keys_ = 0;
   double target_fpr_ = 0;
-  std::uint32_t lines_ = 0;
-  std::uint32_t bits_ = 0;
-  std::uint32_t buckets_per_line_ = 0;
-  std::uint32_t buckets_ = 0;
-  std::uint64_t inverse_ = 0;    // of buckets_per_line_
-  std::uint64_t lane_ones_ = 0;  // 1 in each of the slots that are compared at a time
+  cuckoo_shape shape_;
   storage storage_;
 };
 

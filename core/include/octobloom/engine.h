@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <octobloom/cuckoo_view.h>
 #include <octobloom/filter_view.h>
 #include <octobloom/keys.h>
 
@@ -36,6 +37,10 @@ struct engine {
   /// Tells for each key, in input order, whether it was absent, and then inserts it.
   std::uint64_t (*insert_new)(const filter_view&, const key_batch&, std::uint8_t* bitmap,
                               const bulk_options&);
+
+  /// Tells which keys may be in a cuckoo filter.
+  std::uint64_t (*cuckoo_may_contain)(const cuckoo_view&, const key_batch&, std::uint8_t* bitmap,
+                                      const bulk_options&);
 
   /// Writes the hash of every key to `hashes` (keys.size() of them).
   void (*hash)(const key_batch&, std::uint64_t seed, std::uint64_t* hashes, const bulk_options&);

@@ -5,9 +5,10 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <octobloom/file.h>
-#include <octobloom/filter_view.h>
+#include <octobloom/filter.h>
 
 namespace octobloom::detail {
 
@@ -73,5 +74,25 @@ class body_table {
   load_options options_;
   std::uint64_t bytes_ = 0;
 };
+
+/// Writes a body of several plain filters behind the table that tells of them: `start`, and a row
+/// for each.
+template <class Start, class Row>
+void write_filters(const std::string& path, const file_header& header, const Start& start,
+                   const std::vector<Row>& rows, std::span<const filter> filters) {
+  std::vector<std::span<const std::byte>> pieces{bytes_of(start), std::as_bytes(std::span(rows))};
+  for (const filter& one : filters) pieces.push_back(bytes_of(one.view()));
+  write_filter_file(path, header, pieces);
+}
+
+/// Reads the next of these filters, which `keys` were inserted into.
+[[nodiscard]] inline filter read_filter(filter_file_reader& file, const load_options& options,
+                                        const plan& shape, std::uint64_t keys) {
+  const file_header& header = file.header();
+  filter result(shape, {header.shape.seed, header.shape.hashing});
+  result.count_inserted(keys);
+  file.read_piece(writable_bytes_of(result.view()), options);
+  return result;
+}
 
 }  // namespace octobloom::detail

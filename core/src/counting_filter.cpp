@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "body_table.h"
 #include "candidates.h"
@@ -63,7 +64,10 @@ std::uint64_t block_of(const const_filter_view& view, std::uint64_t hash) noexce
 }  // namespace
 
 counting_filter::counting_filter(const plan& plan, const filter_options& options)
-    : bits_(plan, options), counters_(std::uint64_t{bits_.blocks()} * counter_words_per_block) {}
+    : counting_filter(filter(plan, options)) {}
+
+counting_filter::counting_filter(filter&& bits)
+    : bits_(std::move(bits)), counters_(std::uint64_t{bits_.blocks()} * counter_words_per_block) {}
 
 void counting_filter::insert_hash(std::uint64_t hash) noexcept {
   bits_.insert_hash(hash);
@@ -131,9 +135,8 @@ std::uint64_t counting_filter::add_new(const key_batch& keys, std::uint8_t* bitm
                        [this](std::uint64_t hash) { return insert_new_hash(hash); });
 }
 
-std::uint64_t counting_filter::remove(const key_batch& keys, std::uint8_t* bitmap,
-                                      const bulk_options& options) {
-  detail::require_keys(hashing(), keys.kind());
+std::uint64_t counting_filter::take_out(const key_batch& keys, std::uint8_t* bitmap,
+                                        const bulk_options& options) {
   return for_each_hash(keys, bitmap, options,
                        [this](std::uint64_t hash) { return remove_hash(hash); });
 }
@@ -182,9 +185,7 @@ counting_filter counting_filter::load(const std::string& path, const load_option
   plan shape = plan_with_blocks(header.shape.blocks, header.shape.k);
   shape.expected_keys = header.planned_keys;
   shape.target_fpr = header.target_fpr;
-  counting_filter result(shape, {header.shape.seed, header.shape.hashing});
-  result.bits_.count_inserted(header.inserted_keys);
-  file.read_piece(detail::writable_bytes_of(result.bits_.view()), options);
+  counting_filter result(detail::read_filter(file, options, shape, header.inserted_keys));
   file.read_piece(
       std::as_writable_bytes(std::span(result.counters_.words(), result.counters_.size())),
       options);

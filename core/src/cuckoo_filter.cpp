@@ -197,9 +197,8 @@ std::uint64_t cuckoo_filter::insert(const key_batch& keys, const bulk_options& o
       });
 }
 
-std::uint64_t cuckoo_filter::remove(const key_batch& keys, std::uint8_t* bitmap,
-                                    const bulk_options& options) {
-  detail::require_keys(hashing(), keys.kind());
+std::uint64_t cuckoo_filter::take_out(const key_batch& keys, std::uint8_t* bitmap,
+                                      const bulk_options& options) {
   return detail::for_each_hash(
       keys, seed(), bitmap, options, [this](std::uint64_t hash) { prefetch(hash); },
       [this](std::uint64_t hash) { return remove_hash(hash); });

@@ -238,6 +238,7 @@ growing_statistics growing_filter::statistics() const {
 void growing_filter::save(const std::string& path) const {
   const table_start start{levels_.size(), options_.growth, options_.grow_at, {}};
   std::vector<table_row> rows;
+  rows.reserve(levels_.size());
   for (const filter& level : levels_) {
     rows.push_back({level.blocks(),
                     level.k(),
@@ -246,16 +247,13 @@ void growing_filter::save(const std::string& path) const {
                     level.target_fpr(),
                     {}});
   }
-  std::vector<std::span<const std::byte>> pieces{detail::bytes_of(start),
-                                                 std::as_bytes(std::span(rows))};
-  for (const filter& level : levels_) pieces.push_back(detail::bytes_of(level.view()));
-  write_filter_file(path,
-                    {.kind = filter_kind::growing,
-                     .shape = levels_.back().view().shape(),
-                     .inserted_keys = inserted_keys_,
-                     .planned_keys = planned_keys(),
-                     .target_fpr = target_fpr_},
-                    pieces);
+  detail::write_filters(path,
+                        {.kind = filter_kind::growing,
+                         .shape = levels_.back().view().shape(),
+                         .inserted_keys = inserted_keys_,
+                         .planned_keys = planned_keys(),
+                         .target_fpr = target_fpr_},
+                        start, rows, levels_);
 }
 
 growing_filter growing_filter::load(const std::string& path, const load_options& options) {
@@ -308,10 +306,7 @@ growing_filter growing_filter::load(const std::string& path, const load_options&
     plan shape = plan_with_blocks(row.blocks, static_cast<std::uint32_t>(row.k));
     shape.expected_keys = row.planned_keys;
     shape.target_fpr = row.target_fpr;
-    filter& level =
-        result.levels_.emplace_back(shape, filter_options{header.shape.seed, header.shape.hashing});
-    level.count_inserted(row.keys);
-    file.read_piece(detail::writable_bytes_of(level.view()), options);
+    result.levels_.push_back(detail::read_filter(file, options, shape, row.keys));
   }
   file.finish_body(options);
   return result;

@@ -233,17 +233,15 @@ void windowed_filter::save(const std::string& path) const {
   const table_start start{parts(), by_time_ ? 1u : 0u, window_, newest_,
                           events_, started_.count(),   {}};
   std::vector<table_row> rows;
+  rows.reserve(ring_.size());
   for (const filter& part : ring_) rows.push_back({part.inserted_keys(), {}});
-  std::vector<std::span<const std::byte>> pieces{detail::bytes_of(start),
-                                                 std::as_bytes(std::span(rows))};
-  for (const filter& part : ring_) pieces.push_back(detail::bytes_of(part.view()));
-  write_filter_file(path,
-                    {.kind = filter_kind::windowed,
-                     .shape = ring_[0].view().shape(),
-                     .inserted_keys = inserted_keys_,
-                     .planned_keys = planned_keys_,
-                     .target_fpr = target_fpr_},
-                    pieces);
+  detail::write_filters(path,
+                        {.kind = filter_kind::windowed,
+                         .shape = ring_[0].view().shape(),
+                         .inserted_keys = inserted_keys_,
+                         .planned_keys = planned_keys_,
+                         .target_fpr = target_fpr_},
+                        start, rows, ring_);
 }
 
 windowed_filter windowed_filter::load(const std::string& path, const load_options& options,
@@ -293,10 +291,7 @@ windowed_filter windowed_filter::load(const std::string& path, const load_option
   shape.expected_keys = divided_up(header.planned_keys, start.parts);
   shape.target_fpr = header.target_fpr / static_cast<double>(start.parts + 1);
   for (const table_row& row : rows) {
-    filter& part =
-        result.ring_.emplace_back(shape, filter_options{header.shape.seed, header.shape.hashing});
-    part.count_inserted(row.keys);
-    file.read_piece(detail::writable_bytes_of(part.view()), options);
+    result.ring_.push_back(detail::read_filter(file, options, shape, row.keys));
   }
   file.finish_body(options);
   return result;

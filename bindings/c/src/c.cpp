@@ -284,6 +284,37 @@ octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
   return guarded([&] { deref(statistics, "statistics") = told_by(view_of(view)); });
 }
 
+// ---- what all kinds do
+
+#define OCTOBLOOM_COMMON_FUNCTIONS(handle)                                                         \
+  void handle##_destroy(handle* filter) {                                                          \
+    delete filter;                                                                                 \
+  }                                                                                                \
+  octobloom_status handle##_load(const char* path, int32_t verify, handle** filter) {              \
+    return load(path, verify, filter);                                                             \
+  }                                                                                                \
+  octobloom_status handle##_save(const handle* filter, const char* path) {                         \
+    return save(filter, path);                                                                     \
+  }                                                                                                \
+  octobloom_status handle##_insert(handle* filter, const octobloom_keys* keys, uint32_t threads) { \
+    return insert(filter, keys, threads);                                                          \
+  }                                                                                                \
+  octobloom_status handle##_insert_new(handle* filter, const octobloom_keys* keys,                 \
+                                       uint8_t* bitmap, uint64_t* fresh, uint32_t threads) {       \
+    return insert_new(filter, keys, bitmap, fresh, threads);                                       \
+  }                                                                                                \
+  octobloom_status handle##_may_contain(const handle* filter, const octobloom_keys* keys,          \
+                                        uint8_t* bitmap, uint64_t* found, uint32_t threads) {      \
+    return may_contain(filter, keys, bitmap, found, threads);                                      \
+  }                                                                                                \
+  octobloom_status handle##_clear(handle* filter) {                                                \
+    return clear(filter);                                                                          \
+  }
+
+OCTOBLOOM_COMMON_FUNCTIONS(octobloom_filter)
+OCTOBLOOM_COMMON_FUNCTIONS(octobloom_growing)
+OCTOBLOOM_COMMON_FUNCTIONS(octobloom_counting)
+
 // ---- plain
 
 octobloom_status octobloom_filter_create(const octobloom_plan* plan,
@@ -292,35 +323,6 @@ octobloom_status octobloom_filter_create(const octobloom_plan* plan,
   return create(filter, [&] {
     return octobloom::filter(plan_of(plan), options_of<octobloom::filter_options>(options));
   });
-}
-
-void octobloom_filter_destroy(octobloom_filter* filter) {
-  delete filter;
-}
-
-octobloom_status octobloom_filter_load(const char* path, int32_t verify,
-                                       octobloom_filter** filter) {
-  return load(path, verify, filter);
-}
-
-octobloom_status octobloom_filter_save(const octobloom_filter* filter, const char* path) {
-  return save(filter, path);
-}
-
-octobloom_status octobloom_filter_insert(octobloom_filter* filter, const octobloom_keys* keys,
-                                         uint32_t threads) {
-  return insert(filter, keys, threads);
-}
-
-octobloom_status octobloom_filter_insert_new(octobloom_filter* filter, const octobloom_keys* keys,
-                                             uint8_t* bitmap, uint64_t* fresh, uint32_t threads) {
-  return insert_new(filter, keys, bitmap, fresh, threads);
-}
-
-octobloom_status octobloom_filter_may_contain(const octobloom_filter* filter,
-                                              const octobloom_keys* keys, uint8_t* bitmap,
-                                              uint64_t* found, uint32_t threads) {
-  return may_contain(filter, keys, bitmap, found, threads);
 }
 
 void octobloom_filter_insert_hash(octobloom_filter* filter, uint64_t hash) {
@@ -337,10 +339,6 @@ int32_t octobloom_filter_may_contain_hash(const octobloom_filter* filter, uint64
 
 octobloom_status octobloom_filter_merge(octobloom_filter* filter, const octobloom_filter* other) {
   return merge(filter, other);
-}
-
-octobloom_status octobloom_filter_clear(octobloom_filter* filter) {
-  return clear(filter);
 }
 
 octobloom_status octobloom_filter_get_info(const octobloom_filter* filter, octobloom_info* info) {
@@ -377,39 +375,6 @@ octobloom_status octobloom_growing_create(uint64_t initial_keys, double fpr, uin
   });
 }
 
-void octobloom_growing_destroy(octobloom_growing* filter) {
-  delete filter;
-}
-
-octobloom_status octobloom_growing_load(const char* path, int32_t verify,
-                                        octobloom_growing** filter) {
-  return load(path, verify, filter);
-}
-
-octobloom_status octobloom_growing_save(const octobloom_growing* filter, const char* path) {
-  return save(filter, path);
-}
-
-octobloom_status octobloom_growing_insert(octobloom_growing* filter, const octobloom_keys* keys,
-                                          uint32_t threads) {
-  return insert(filter, keys, threads);
-}
-
-octobloom_status octobloom_growing_insert_new(octobloom_growing* filter, const octobloom_keys* keys,
-                                              uint8_t* bitmap, uint64_t* fresh, uint32_t threads) {
-  return insert_new(filter, keys, bitmap, fresh, threads);
-}
-
-octobloom_status octobloom_growing_may_contain(const octobloom_growing* filter,
-                                               const octobloom_keys* keys, uint8_t* bitmap,
-                                               uint64_t* found, uint32_t threads) {
-  return may_contain(filter, keys, bitmap, found, threads);
-}
-
-octobloom_status octobloom_growing_clear(octobloom_growing* filter) {
-  return clear(filter);
-}
-
 octobloom_status octobloom_growing_get_info(const octobloom_growing* filter, octobloom_info* info) {
   return guarded([&] {
     const octobloom::growing_filter& source = deref(filter, "filter").value;
@@ -437,36 +402,6 @@ octobloom_status octobloom_counting_create(const octobloom_plan* plan,
   });
 }
 
-void octobloom_counting_destroy(octobloom_counting* filter) {
-  delete filter;
-}
-
-octobloom_status octobloom_counting_load(const char* path, int32_t verify,
-                                         octobloom_counting** filter) {
-  return load(path, verify, filter);
-}
-
-octobloom_status octobloom_counting_save(const octobloom_counting* filter, const char* path) {
-  return save(filter, path);
-}
-
-octobloom_status octobloom_counting_insert(octobloom_counting* filter, const octobloom_keys* keys,
-                                           uint32_t threads) {
-  return insert(filter, keys, threads);
-}
-
-octobloom_status octobloom_counting_insert_new(octobloom_counting* filter,
-                                               const octobloom_keys* keys, uint8_t* bitmap,
-                                               uint64_t* fresh, uint32_t threads) {
-  return insert_new(filter, keys, bitmap, fresh, threads);
-}
-
-octobloom_status octobloom_counting_may_contain(const octobloom_counting* filter,
-                                                const octobloom_keys* keys, uint8_t* bitmap,
-                                                uint64_t* found, uint32_t threads) {
-  return may_contain(filter, keys, bitmap, found, threads);
-}
-
 octobloom_status octobloom_counting_remove(octobloom_counting* filter, const octobloom_keys* keys,
                                            uint8_t* bitmap, uint64_t* removed, uint32_t threads) {
   return guarded([&] {
@@ -477,10 +412,6 @@ octobloom_status octobloom_counting_remove(octobloom_counting* filter, const oct
 octobloom_status octobloom_counting_merge(octobloom_counting* filter,
                                           const octobloom_counting* other) {
   return merge(filter, other);
-}
-
-octobloom_status octobloom_counting_clear(octobloom_counting* filter) {
-  return clear(filter);
 }
 
 octobloom_status octobloom_counting_snapshot(const octobloom_counting* filter,

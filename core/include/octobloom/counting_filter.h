@@ -22,7 +22,8 @@ namespace octobloom {
 /// Move only. Concurrent const calls are safe; writers need the filter to themselves. Writing runs
 /// on the calling thread whatever bulk_options say.
 class counting_filter : public filter_queries<counting_filter>,
-                        public detail::keyed_inserts<counting_filter> {
+                        public detail::keyed_inserts<counting_filter>,
+                        public detail::keyed_removes<counting_filter> {
  public:
   /// Bytes of counters for each block.
   static constexpr std::uint64_t counter_bytes_per_block = 256;
@@ -46,27 +47,8 @@ class counting_filter : public filter_queries<counting_filter>,
   /// which one removal takes the key out. So do all insert_new.
   [[nodiscard]] bool insert_new_hash(std::uint64_t hash) noexcept;
 
-  /// Takes back one insertion of the key; false, and nothing changes, when it is not in. O(1).
-  template <detail::single_key Key>
-  bool remove(const Key& key) {
-    detail::require_keys(hashing(), key_kind::integers);
-    return remove_hash(detail::hash_of(key, seed()));
-  }
+  /// For ready 64-bit hashes: takes back one insertion, and tells whether the key was in. O(1).
   bool remove_hash(std::uint64_t hash) noexcept;
-
-  /// Takes back one insertion of each key, in order: bit i of `bitmap` (null: count only) is set
-  /// when key i was in. Returns how many were.
-  std::uint64_t remove(const key_batch& keys, std::uint8_t* bitmap,
-                       const bulk_options& options = {});
-  template <detail::key_range Keys>
-  std::uint64_t remove(const Keys& keys, std::span<std::uint8_t> bitmap) {
-    detail::require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
-    std::uint64_t removed = 0;
-    detail::for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
-      removed += remove(batch, bitmap.data() + first / 8);
-    });
-    return removed;
-  }
 
   /// Adds the counters of `other`; they saturate. Throws error{mismatch} as filter::merge.
   void merge(const counting_filter& other);
@@ -90,9 +72,13 @@ class counting_filter : public filter_queries<counting_filter>,
 
  private:
   friend class detail::keyed_inserts<counting_filter>;
+  friend class detail::keyed_removes<counting_filter>;
+
+  explicit counting_filter(filter&& bits);
 
   void add(const key_batch& keys, const bulk_options& options);
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
+  std::uint64_t take_out(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
   template <class Act>
   std::uint64_t for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
                               const bulk_options& options, Act act);

@@ -56,7 +56,8 @@ struct cuckoo_plan {
 ///
 /// Move only. Concurrent const calls are safe; writers need the filter to themselves. Writing
 /// runs on the calling thread whatever bulk_options say.
-class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
+class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
+                      public detail::keyed_removes<cuckoo_filter> {
  public:
   explicit cuckoo_filter(const cuckoo_plan& plan, const filter_options& options = {});
   [[nodiscard]] static cuckoo_filter with_fpr(std::uint64_t n, double p,
@@ -100,27 +101,8 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
     return inserted;
   }
 
-  /// Takes one copy of the key out; false, and nothing changes, when none is in. O(1).
-  template <detail::single_key Key>
-  bool remove(const Key& key) {
-    detail::require_keys(hashing(), key_kind::integers);
-    return remove_hash(detail::hash_of(key, seed()));
-  }
+  /// For ready 64-bit hashes: takes one copy out, and tells whether there was one. O(1).
   bool remove_hash(std::uint64_t hash) noexcept;
-
-  /// Takes out one copy of each key, in order: bit i of `bitmap` (null: count only) is set when key
-  /// i was in. Returns how many were.
-  std::uint64_t remove(const key_batch& keys, std::uint8_t* bitmap,
-                       const bulk_options& options = {});
-  template <detail::key_range Keys>
-  std::uint64_t remove(const Keys& keys, std::span<std::uint8_t> bitmap) {
-    detail::require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
-    std::uint64_t removed = 0;
-    detail::for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
-      removed += remove(batch, bitmap.data() + first / 8);
-    });
-    return removed;
-  }
 
   /// For ready 64-bit hashes. Two cache lines.
   [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept {
@@ -152,9 +134,11 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter> {
 
  private:
   friend class detail::keyed_queries<cuckoo_filter>;
+  friend class detail::keyed_removes<cuckoo_filter>;
 
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
+  std::uint64_t take_out(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
   [[nodiscard]] std::uint64_t exchange(std::uint32_t bucket, unsigned slot,
                                        std::uint64_t fingerprint) noexcept;
   [[nodiscard]] bool put(std::uint32_t bucket, std::uint64_t fingerprint) noexcept;

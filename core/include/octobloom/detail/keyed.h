@@ -191,4 +191,38 @@ class keyed_inserts {
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
 
+/// `Derived` has seed(), hashing(), remove_hash(hash) and, for friends, take_out(batch, bitmap,
+/// options).
+template <class Derived>
+class keyed_removes {
+ public:
+  /// Takes back one insertion of the key; false, and nothing changes, when it is not in. O(1).
+  template <single_key Key>
+  bool remove(const Key& key) {
+    require_keys(self().hashing(), key_kind::integers);
+    return self().remove_hash(hash_of(key, self().seed()));
+  }
+
+  /// Takes back one insertion of each key, in order: bit i of `bitmap` (null: count only) is set
+  /// when key i was in. Returns how many were.
+  std::uint64_t remove(const key_batch& keys, std::uint8_t* bitmap,
+                       const bulk_options& options = {}) {
+    require_keys(self().hashing(), keys.kind());
+    return self().take_out(keys, bitmap, options);
+  }
+  template <key_range Keys>
+  std::uint64_t remove(const Keys& keys, std::span<std::uint8_t> bitmap,
+                       const bulk_options& options = {}) {
+    require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
+    std::uint64_t removed = 0;
+    for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+      removed += remove(batch, bitmap.data() + first / 8, options);
+    });
+    return removed;
+  }
+
+ private:
+  [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+};
+
 }  // namespace octobloom::detail

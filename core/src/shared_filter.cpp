@@ -13,11 +13,30 @@ std::uint64_t load(std::uint64_t& word) noexcept {
   return std::atomic_ref(word).load(std::memory_order_relaxed);
 }
 
-/// Sets the bits of `pattern` and returns those that were not set. Reads first: most bits of a
-/// filter in use are there already, and a line that is only read stays shared between cores.
-std::uint64_t set_absent(std::uint64_t& word, std::uint64_t pattern) noexcept {
-  if ((pattern & ~load(word)) == 0) return 0;
-  return pattern & ~std::atomic_ref(word).fetch_or(pattern, std::memory_order_relaxed);
+using pattern = std::array<std::uint64_t, rot8::words_per_block>;
+
+pattern pattern_of(std::uint64_t hash, std::uint32_t k) noexcept {
+  pattern result;
+  const std::uint32_t x = rot8::pattern_source(hash);
+  for (unsigned w = 0; w < rot8::words_per_block; ++w) result[w] = rot8::pattern_word(x, k, w);
+  return result;
+}
+
+bool has_all(std::uint64_t* words, const pattern& bits) noexcept {
+  std::uint64_t missing = 0;
+  for (unsigned w = 0; w < rot8::words_per_block; ++w) missing |= bits[w] & ~load(words[w]);
+  return missing == 0;
+}
+
+/// Sets the bits and tells whether one was not set. Reads first: most bits of a filter in use are
+/// there already, and a line that is only read stays shared between cores.
+bool set_all(std::uint64_t* words, const pattern& bits) noexcept {
+  std::uint64_t absent = 0;
+  for (unsigned w = 0; w < rot8::words_per_block; ++w) {
+    if ((bits[w] & ~load(words[w])) == 0) continue;
+    absent |= bits[w] & ~std::atomic_ref(words[w]).fetch_or(bits[w], std::memory_order_relaxed);
+  }
+  return absent != 0;
 }
 
 class spin_guard {
@@ -55,34 +74,21 @@ std::uint64_t* shared_filter::block(std::uint64_t hash) const noexcept {
 }
 
 bool shared_filter::may_contain_hash(std::uint64_t hash) const noexcept {
-  std::uint64_t* words = block(hash);
-  const std::uint32_t x = rot8::pattern_source(hash);
-  for (unsigned w = 0; w < rot8::words_per_block; ++w) {
-    if ((rot8::pattern_word(x, k(), w) & ~load(words[w])) != 0) return false;
-  }
-  return true;
+  return has_all(block(hash), pattern_of(hash, k()));
 }
 
 void shared_filter::set_bits(std::uint64_t hash) noexcept {
-  std::uint64_t* words = block(hash);
-  const std::uint32_t x = rot8::pattern_source(hash);
-  for (unsigned w = 0; w < rot8::words_per_block; ++w) {
-    (void)set_absent(words[w], rot8::pattern_word(x, k(), w));
-  }
+  (void)set_all(block(hash), pattern_of(hash, k()));
 }
 
 bool shared_filter::set_bits_alone(std::uint64_t hash) noexcept {
+  const pattern bits = pattern_of(hash, k());
+  std::uint64_t* words = block(hash);
   // Bits are never taken away, so a key that is there is there for good.
-  if (may_contain_hash(hash)) return false;
+  if (has_all(words, bits)) return false;
   const std::uint32_t index = rot8::block_index(hash, blocks());
   const spin_guard guard(parts_->locks[index % parts_->locks.size()]);
-  std::uint64_t* words = block(hash);
-  const std::uint32_t x = rot8::pattern_source(hash);
-  std::uint64_t absent = 0;
-  for (unsigned w = 0; w < rot8::words_per_block; ++w) {
-    absent |= set_absent(words[w], rot8::pattern_word(x, k(), w));
-  }
-  return absent != 0;
+  return set_all(words, bits);
 }
 
 void shared_filter::insert_hash(std::uint64_t hash) noexcept {

@@ -286,6 +286,7 @@ octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
 
 // ---- what all kinds do
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type's name.
 #define OCTOBLOOM_COMMON_FUNCTIONS(handle)                                                         \
   void handle##_destroy(handle* filter) {                                                          \
     delete filter;                                                                                 \
@@ -310,6 +311,8 @@ octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
   octobloom_status handle##_clear(handle* filter) {                                                \
     return clear(filter);                                                                          \
   }
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 OCTOBLOOM_COMMON_FUNCTIONS(octobloom_filter)
 OCTOBLOOM_COMMON_FUNCTIONS(octobloom_growing)

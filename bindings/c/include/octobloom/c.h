@@ -21,6 +21,8 @@
 extern "C" {
 #endif
 
+// NOLINTBEGIN(modernize-use-using): this is C.
+
 typedef enum octobloom_status {
   OCTOBLOOM_OK = 0,
   OCTOBLOOM_INVALID_ARGUMENT = 1,
@@ -241,6 +243,8 @@ octobloom_status octobloom_counting_get_info(const octobloom_counting* filter,
                                              octobloom_info* info);
 octobloom_status octobloom_counting_get_statistics(const octobloom_counting* filter,
                                                    octobloom_statistics* statistics);
+
+// NOLINTEND(modernize-use-using)
 
 #ifdef __cplusplus
 }

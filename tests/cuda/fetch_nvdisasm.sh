@@ -22,8 +22,9 @@ import glob, os, sys, zipfile
 folder, target = sys.argv[1:]
 wheel = zipfile.ZipFile(glob.glob(folder + "/*.whl")[0])
 name = next(n for n in wheel.namelist() if n.endswith("bin/nvdisasm"))
-with open(target + ".part", "wb") as out:
+part = f"{target}.{os.getpid()}"  # tests run side by side, and each may be the first to come here
+with open(part, "wb") as out:
     out.write(wheel.read(name))
-os.chmod(target + ".part", 0o755)
-os.replace(target + ".part", target)
+os.chmod(part, 0o755)
+os.replace(part, target)
 PYTHON

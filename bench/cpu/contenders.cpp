@@ -27,6 +27,7 @@ class forced_simd : public our_filter {
  public:
   forced_simd(const plan& sized, bool parts) : our_filter(simd_engine(), sized) {
     tuning_.partition_from_bytes = parts ? 0 : UINT64_MAX;
+    tuning_.partition_answers_from_bytes = tuning_.partition_from_bytes;
   }
   void insert(const key_set& keys, unsigned threads) override {
     const simd_override forced(tuning_);

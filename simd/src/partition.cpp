@@ -135,10 +135,12 @@ std::uint64_t run(const kernels& code, const partition& cut, const const_filter_
 }  // namespace
 
 std::optional<partition> plan_partition(const filter_shape& shape, std::size_t keys,
-                                        unsigned threads, bool writes) {
+                                        unsigned threads, bool writes, bool answers) {
   const simd_tuning& tuning = current_tuning();
+  const std::uint64_t from_bytes =
+      answers ? tuning.partition_answers_from_bytes : tuning.partition_from_bytes;
   const bool beyond_cache =
-      shape.bytes() >= tuning.partition_from_bytes &&
+      shape.bytes() >= from_bytes &&
       keys >= shape.blocks / std::max<std::uint64_t>(1, tuning.blocks_per_key);
   const bool shared_writing = writes && threads > 1;
   if (!beyond_cache && !shared_writing) return std::nullopt;

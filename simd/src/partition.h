@@ -19,9 +19,9 @@ struct partition {
 };
 
 /// The partition that pays for `keys` keys on `threads` threads, if one does. Writers on several
-/// threads always need one.
+/// threads always need one; when answers are asked for, it pays later.
 [[nodiscard]] std::optional<partition> plan_partition(const filter_shape& shape, std::size_t keys,
-                                                      unsigned threads, bool writes);
+                                                      unsigned threads, bool writes, bool answers);
 
 /// The operations of `kernels`, part by part: the hashes of a chunk of keys are split by ranges of
 /// blocks, then every part is served by one thread, in input order, while its blocks are in that

@@ -34,9 +34,8 @@ scratch::scratch(std::uint64_t bytes) {
 scratch::~scratch() {
 #if defined(MADV_FREE)
   // Only whole pages of a mapping of our own: smaller blocks come from the heap.
-  const std::uint64_t bytes = memory_.size() * sizeof(std::uint64_t);
-  if (bytes >= std::uint64_t{2} << 20) {
-    madvise(memory_.words(), bytes / 4096 * 4096, MADV_FREE);  // advice: nothing depends on it
+  if (memory_.size() * sizeof(std::uint64_t) >= std::uint64_t{2} << 20) {
+    madvise(memory_.words(), used_ / 4096 * 4096, MADV_FREE);  // advice: nothing depends on it
   }
 #endif
   const std::lock_guard lock(guard);

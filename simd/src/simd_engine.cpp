@@ -84,8 +84,8 @@ auto with_memory_or(const Fast& fast, const Plain& plain) {
 /// Runs `by_parts(partition)` when a partition pays and its memory is there, `plain()` otherwise.
 template <class ByParts, class Plain>
 auto by_parts_or(const filter_shape& shape, std::size_t keys, unsigned threads, bool writes,
-                 const ByParts& by_parts, const Plain& plain) {
-  const auto cut = plan_partition(shape, keys, threads, writes);
+                 bool answers, const ByParts& by_parts, const Plain& plain) {
+  const auto cut = plan_partition(shape, keys, threads, writes, answers);
   return cut ? with_memory_or([&] { return by_parts(*cut); }, plain) : plain();
 }
 
@@ -98,7 +98,7 @@ void insert(const filter_view& view, const key_batch& keys, const bulk_options& 
     return;
   }
   by_parts_or(
-      view.shape(), keys.size(), threads, true,
+      view.shape(), keys.size(), threads, true, false,
       [&](const partition& cut) { insert_by_parts(code, cut, view, keys); }, plain);
 }
 
@@ -106,7 +106,7 @@ std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
                           std::uint8_t* bitmap, const bulk_options& options) {
   const kernels& code = use_kernels();
   return by_parts_or(
-      view.shape(), keys.size(), useful_threads(keys.size(), options), false,
+      view.shape(), keys.size(), useful_threads(keys.size(), options), false, bitmap != nullptr,
       [&](const partition& cut) { return may_contain_by_parts(code, cut, view, keys, bitmap); },
       [&] {
         return count_in_slices(keys, bitmap, options,
@@ -120,7 +120,7 @@ std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::ui
                          const bulk_options& options) {
   const kernels& code = use_kernels();
   return by_parts_or(
-      view.shape(), keys.size(), useful_threads(keys.size(), options), true,
+      view.shape(), keys.size(), useful_threads(keys.size(), options), true, bitmap != nullptr,
       [&](const partition& cut) { return insert_new_by_parts(code, cut, view, keys, bitmap); },
       [&] { return code.insert_new(view, keys, bitmap, {}); });
 }

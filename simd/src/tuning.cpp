@@ -79,7 +79,9 @@ simd_tuning simd_tuning::of_this_machine() noexcept {
   // A virtual machine is told of all of the host's cache and gets its share of it.
   constexpr std::uint64_t most_per_core = std::uint64_t{16} << 20;
   const std::uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return {.partition_from_bytes = 2 * std::max(level2, std::min(level3, cores * most_per_core)),
+  const std::uint64_t cache = std::max(level2, std::min(level3, cores * most_per_core));
+  return {.partition_from_bytes = 2 * cache,
+          .partition_answers_from_bytes = 8 * cache,
           .blocks_per_key = 2,
           .part_bytes = level2 / 2,
           .chunk_keys = std::size_t{1} << 25,

@@ -13,6 +13,7 @@ namespace octobloom::test {
 /// A tuning that sends even a handful of keys through the parts: little filters, odd chunks.
 inline simd_tuning always_by_parts() {
   return {.partition_from_bytes = 0,
+          .partition_answers_from_bytes = 0,
           .blocks_per_key = UINT64_MAX,
           .part_bytes = 256,
           .chunk_keys = 40,

@@ -55,6 +55,7 @@ TEST_P(Threads, TinyTunings) {
       tuning.chunk_keys = 800;
       compare(tuning, {.blocks = blocks, .k = 9, .seed = 4}, repeating(length));
       tuning.partition_from_bytes = UINT64_MAX;
+      tuning.partition_answers_from_bytes = UINT64_MAX;
       compare(tuning, {.blocks = blocks, .k = 8}, repeating(length));
     }
   }

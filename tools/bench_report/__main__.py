@@ -38,12 +38,19 @@ def arguments():
 
 
 def measured(options):
+    """What was measured, which is also written to bench.json as it comes."""
+
+    def keep():
+        (options.out / "bench.json").write_text(json.dumps(data, indent=1) + "\n")
+
     programs = measure.build(options.out)
     data = measure.run_benchmark(programs, options)
     data["machine"] = machine.describe()
+    keep()
     if not options.no_dedup:
         lines = options.lines or (1_000_000 if options.quick else 10_000_000)
         data["dedup"] = dedup.compare(programs, lines, options.out, 1 if options.quick else 3)
+        keep()
     return data
 
 
@@ -60,8 +67,6 @@ def main():
     data = load(options.source) if options.source else measured(options)
     results = Results(data)
     from . import page  # matplotlib takes its time; errors come before
-    if not options.source:
-        (options.out / "bench.json").write_text(json.dumps(data, indent=1) + "\n")
     page.write(results, options.out)
     print(f"bench-report: {options.out / 'index.html'}, {options.out / 'report.md'}")
 

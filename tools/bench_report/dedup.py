@@ -18,6 +18,7 @@ import duckdb, sys, time
 connection = duckdb.connect()
 connection.execute("SET threads = {THREADS}")
 connection.execute("SET preserve_insertion_order = false")
+connection.execute("SET enable_progress_bar = false")
 start = time.monotonic()
 connection.execute(f'''
   COPY (SELECT DISTINCT line FROM read_csv('{{sys.argv[1]}}', columns = {{{{'line': 'VARCHAR'}}}},

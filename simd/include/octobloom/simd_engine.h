@@ -36,8 +36,10 @@ void simd_touch_lines(const filter_view& view, const key_batch& keys, bool write
 
 /// When the engine leaves its plain path. These numbers decide speed, never bits or answers.
 struct simd_tuning {
-  /// Filters of this many bytes and more are built and probed part by part,
+  /// Filters of this many bytes and more are built part by part,
   std::uint64_t partition_from_bytes;
+  /// and these when a bitmap of answers is asked for, which have to come back in order,
+  std::uint64_t partition_answers_from_bytes;
   /// when one call brings at least a key for this many blocks.
   std::uint64_t blocks_per_key;
   /// Bytes of filter in one part: what fits a core's own cache.

@@ -142,7 +142,12 @@ std::optional<partition> plan_partition(const filter_shape& shape, std::size_t k
   const bool beyond_cache =
       shape.bytes() >= from_bytes &&
       keys >= shape.blocks / std::max<std::uint64_t>(1, tuning.blocks_per_key);
-  const bool shared_writing = writes && threads > 1;
+  // Bringing keys to their parts costs as much as inserting them two or three times into a filter
+  // in the caches.
+  const unsigned least_writers = shape.bytes() <= 2 * tuning.part_bytes        ? 4
+                                 : shape.bytes() < tuning.partition_from_bytes ? 3
+                                                                               : 2;
+  const bool shared_writing = writes && threads >= least_writers;
   if (!beyond_cache && !shared_writing) return std::nullopt;
 
   std::uint64_t wanted = shape.bytes() / std::max<std::uint64_t>(1, tuning.part_bytes);

@@ -18,8 +18,8 @@ struct partition {
   std::size_t chunk;  ///< keys at a time, a multiple of 8
 };
 
-/// The partition that pays for `keys` keys on `threads` threads, if one does. Writers on several
-/// threads always need one; when answers are asked for, it pays later.
+/// The partition that pays for `keys` keys on `threads` threads, if one does; when answers are
+/// asked for, it pays later. Without one, writers have to go by copies or on one thread.
 [[nodiscard]] std::optional<partition> plan_partition(const filter_shape& shape, std::size_t keys,
                                                       unsigned threads, bool writes, bool answers);
 

@@ -28,11 +28,17 @@ print(time.monotonic() - start)
 """
 
 
-def _run(command, environment):
-    """Seconds, those that the command prints or those of its whole run, and its peak bytes."""
+def _run(command, environment, output):
+    """Seconds, those that the command prints or those of its whole run, and its peak bytes. A
+    command that takes no name for its output prints it."""
     start = time.monotonic()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    printed = process.stdout.read()
+    if output in command:
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        printed = process.stdout.read()
+    else:
+        with open(output, "wb") as file:
+            process = subprocess.Popen(command, env=environment, stdout=file)
+        printed = ""
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - start
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -60,7 +66,8 @@ def compare(programs, lines, out, rounds):
     result = out / "dedup.out"
     report = out / "dedup.report"
     commands = {
-        "octobloom": [programs / "octobloom", "dedup", "-q", "-j", str(THREADS), "-o", result,
+        # Not by -o, which waits until the disk has the output; the others do not.
+        "octobloom": [programs / "octobloom", "dedup", "-q", "-j", str(THREADS),
                       "--report", report, log],
         "sort -u": ["sort", "-u", f"--parallel={THREADS}", "-o", result, log],
         "DuckDB": [sys.executable, "-c", DUCKDB, log, result],
@@ -73,7 +80,7 @@ def compare(programs, lines, out, rounds):
         for name, command in commands.items():
             say(f"dedup: {name}")
             result.unlink(missing_ok=True)
-            seconds, peak = _run(command, environment)
+            seconds, peak = _run(command, environment, result)
             taken[name].append(seconds)
             peaks[name] = max(peaks[name], peak)
             with open(result, "rb") as output:

@@ -32,7 +32,7 @@ python  python3-venv         its build environment
 qemu    qemu-user            SIMD targets that this processor does not have
 demo    apt-file             Debian file index, the real data of the demo
 '
-defaults='build cli simd test bench speed'
+defaults='build cli simd test bench qemu speed'
 
 known=$(awk 'NF { print $1 }' <<<"$packages" | sort -u)
 groups=("$@")

@@ -7,6 +7,7 @@
 #include <octobloom/statistics.h>
 
 #include "filters.h"
+#include "process.h"
 
 namespace octobloom::cli {
 
@@ -52,7 +53,7 @@ class filter_of_lines : public known_lines {
             expected_lost(at_start_, *now.estimated_keys, filter_.blocks(), filter_.k()), false};
   }
 
-  void save(const std::string& path) const override { filter_.save(path); }
+  void save(const std::string& path) const override { save_whole(filter_, path); }
 
  private:
   filter filter_;
@@ -76,7 +77,7 @@ class endless_lines : public known_lines {
   [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.seed(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return filter_.bytes(); }
   [[nodiscard]] std::uint64_t capacity() const noexcept override { return UINT64_MAX; }
-  void save(const std::string& path) const override { filter_.save(path); }
+  void save(const std::string& path) const override { save_whole(filter_, path); }
 
  protected:
   Filter filter_;

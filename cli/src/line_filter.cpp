@@ -14,6 +14,7 @@
 #include <octobloom/windowed_filter.h>
 
 #include "numbers.h"
+#include "process.h"
 
 namespace octobloom::cli {
 
@@ -90,7 +91,11 @@ description describe(const cuckoo_filter& filter) {
 description describe(const windowed_filter& filter) {
   description d{filter.k(),           filter.blocks(),
                 filter.fill_ratio(),  static_cast<double>(filter.held_keys()),
-                filter.current_fpr(), verdict_of(filter.current_fpr(), filter.target_fpr())};
+                filter.current_fpr(), saturation::fine};
+  // A window of so many lines holds no more than it was made for.
+  if (filter.by_time() && filter.held_keys() > filter.planned_keys()) {
+    d.verdict = verdict_of(filter.current_fpr(), filter.target_fpr());
+  }
   if (filter.by_time()) {
     d.details["window_seconds"] = static_cast<double>(filter.window()) / 1e9;
   } else {
@@ -154,7 +159,7 @@ class line_filter_of final : public line_filter {
 
   void save(const std::string& path) const override {
     if constexpr (requires { filter_.save(path); }) {
-      filter_.save(path);
+      save_whole(filter_, path);
     } else {
       refuse(path_, "was opened for reading");
     }

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   using namespace octobloom::cli;
   occupy_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of the write
   command_line line;
   try {
     return line.run(argc, argv);

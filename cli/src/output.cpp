@@ -6,14 +6,26 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include <octobloom/error.h>
+
+#include "options.h"
 
 namespace octobloom::cli {
 
 namespace {
 
 constexpr std::size_t largest_write = std::size_t{1} << 30;
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a, b, ignored)) return true;
+  return std::filesystem::weakly_canonical(a, ignored) ==
+         std::filesystem::weakly_canonical(b, ignored);
+}
 
 void wait_until_writable(int descriptor) {
   pollfd waiting{descriptor, POLLOUT, 0};
@@ -38,6 +50,17 @@ void output::write(std::string_view bytes) const {
       wait_until_writable(descriptor_);
     } else if (errno != EINTR) {
       throw error(error_code::io, name_ + ": cannot be written: " + std::strerror(errno));
+    }
+  }
+}
+
+void require_distinct(std::span<const named_file> files) {
+  for (auto one = files.begin(); one != files.end(); ++one) {
+    for (auto other = files.begin(); other != one; ++other) {
+      if (is_same_file(one->path, other->path)) {
+        throw usage_error(std::string(other->option) + " and " + one->option +
+                          " name the same file, " + one->path + ": one would replace the other");
+      }
     }
   }
 }

@@ -29,6 +29,15 @@ class output {
   std::string name_;
 };
 
+/// A file that a verb is going to write, and the option that names it.
+struct named_file {
+  const char* option;
+  const std::string& path;
+};
+
+/// Throws usage_error when one file was given for two purposes. Empty paths and "-" are no files.
+void require_distinct(std::span<const named_file> files);
+
 /// Text to standard output.
 void print(std::string_view text);
 

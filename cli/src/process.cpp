@@ -66,4 +66,15 @@ removal_on_signal::~removal_on_signal() {
   }
 }
 
+held_signals::held_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : ending_signals) sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+held_signals::~held_signals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 }  // namespace octobloom::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 
@@ -22,5 +23,25 @@ class removal_on_signal {
   removal_on_signal& operator=(const removal_on_signal&) = delete;
   ~removal_on_signal();
 };
+
+/// While this lives, those signals wait: for short work that would leave a temporary file. Only
+/// where no other thread runs.
+class held_signals {
+ public:
+  held_signals();
+  held_signals(const held_signals&) = delete;
+  held_signals& operator=(const held_signals&) = delete;
+  ~held_signals();
+
+ private:
+  sigset_t before_{};
+};
+
+/// Saves a filter without leaving a temporary file when a signal comes.
+template <class Filter>
+void save_whole(const Filter& filter, const std::string& path) {
+  const held_signals held;
+  filter.save(path);
+}
 
 }  // namespace octobloom::cli

@@ -45,15 +45,18 @@ void require_readable(const std::vector<std::string>& inputs) {
   }
 }
 
+bool is_regular(const std::string& input) {
+  struct stat status {};
+  const int result =
+      is_stdin(input) ? fstat(STDIN_FILENO, &status) : ::stat(input.c_str(), &status);
+  return result == 0 && S_ISREG(status.st_mode);
+}
+
 std::uint64_t total_size(const std::vector<std::string>& inputs) {
   std::uint64_t total = 0;
   for (const std::string& input : inputs) {
-    struct stat status {};
-    const int result =
-        is_stdin(input) ? fstat(STDIN_FILENO, &status) : ::stat(input.c_str(), &status);
-    if (result != 0 || !S_ISREG(status.st_mode)) return 0;
-    total +=
-        is_stdin(input) ? input_file(input).size() : static_cast<std::uint64_t>(status.st_size);
+    if (!is_regular(input)) return 0;
+    total += input_file(input).size();
   }
   return total;
 }

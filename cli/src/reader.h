@@ -14,6 +14,9 @@ namespace octobloom::cli {
 /// The inputs of a command are there and can be read: throws error{io} otherwise, before any work.
 void require_readable(const std::vector<std::string>& inputs);
 
+/// Whether an input is a regular file. Does not open it.
+[[nodiscard]] bool is_regular(const std::string& input);
+
 /// The bytes that the inputs hold, or 0 when one of them is not a regular file.
 [[nodiscard]] std::uint64_t total_size(const std::vector<std::string>& inputs);
 

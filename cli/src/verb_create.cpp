@@ -12,6 +12,7 @@
 #include <octobloom/plan.h>
 
 #include "options.h"
+#include "process.h"
 #include "verbs.h"
 
 namespace octobloom::cli {
@@ -26,11 +27,11 @@ struct creatable_kind {
 };
 
 void save_plain(const plan& p, const filter_options& options, const std::string& path) {
-  filter(p, options).save(path);
+  save_whole(filter(p, options), path);
 }
 
 void save_counting(const plan& p, const filter_options& options, const std::string& path) {
-  counting_filter(p, options).save(path);
+  save_whole(counting_filter(p, options), path);
 }
 
 void require_keys_and_rate(const plan& p, const char* kind) {
@@ -40,13 +41,13 @@ void require_keys_and_rate(const plan& p, const char* kind) {
 
 void save_growing(const plan& p, const filter_options& options, const std::string& path) {
   require_keys_and_rate(p, "growing");
-  growing_filter(p.expected_keys, p.target_fpr, {.seed = options.seed, .hashing = options.hashing})
-      .save(path);
+  const growing_options growing{.seed = options.seed, .hashing = options.hashing};
+  save_whole(growing_filter(p.expected_keys, p.target_fpr, growing), path);
 }
 
 void save_cuckoo(const plan& p, const filter_options& options, const std::string& path) {
   require_keys_and_rate(p, "cuckoo");
-  cuckoo_filter::with_fpr(p.expected_keys, p.target_fpr, options).save(path);
+  save_whole(cuckoo_filter::with_fpr(p.expected_keys, p.target_fpr, options), path);
 }
 
 constexpr std::array<creatable_kind, 4> kinds{{

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -108,6 +109,15 @@ void check_usage(const dedup_options& options) {
   }
   if (options.sizing.memory && options.on_full == "grow") {
     throw usage_error("-m is a limit, which --on-full grow would pass: give one of them");
+  }
+  const named_file lines{"-o", options.output};
+  const named_file save{"--save", options.save};
+  const named_file report{"--report", options.report};
+  const named_file known{"--filter", options.filter};
+  require_distinct(std::array{lines, save, report});
+  require_distinct(std::array{lines, known, report});
+  for (const std::string& input : options.lines.inputs) {
+    require_distinct(std::array{named_file{"the input", input}, save, report});
   }
   if (!options.window) return;
   if (!options.filter.empty()) {

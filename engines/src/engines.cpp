@@ -33,6 +33,10 @@ const auto& table() noexcept {
 }
 
 const engine& automatic() {
+  // Who forces an instruction set wants the engine that has it, or to hear why not.
+  if (const char* target = std::getenv("OCTOBLOOM_TARGET"); target != nullptr && *target != '\0') {
+    return find_engine("simd");
+  }
   // Keys that are in host memory do not reach an accelerator faster than a core reads them, so the
   // choice is among the engines of the CPU: the last one that runs here.
   const engine* best = &reference_engine();

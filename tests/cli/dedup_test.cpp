@@ -1,6 +1,8 @@
 // dedup: first occurrences, in order, whatever the input and the number of threads.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <unordered_set>
 
 #include "cli/command.h"
@@ -304,7 +306,53 @@ TEST_F(dedup, all_inputs_are_looked_at_before_any_output) {
   expect_failure(run({"dedup", good, folder_.file("")}), "Is a directory");
 }
 
+TEST_F(dedup, one_file_serves_one_purpose) {
+  write_file(path("lines"), "a\nb\n");
+  const std::string lines = path("lines");
+  const std::string out = path("out");
+  expect_success(run({"create", "-n", "9", "-p", "0.1", "-o", path("known")}), "");
+  const std::vector<std::vector<std::string>> clashes{
+      {"--save", lines},
+      {"--report", path("./lines")},
+      {"-o", out, "--save", out},
+      {"-o", out, "--report", out},
+      {"--save", out, "--report", out},
+      {"--filter", path("known"), "-o", path("known")},
+      {"--filter", path("known"), "--report", path("known")}};
+  for (const std::vector<std::string>& clash : clashes) {
+    std::vector<std::string> arguments{"dedup", lines};
+    arguments.insert(arguments.end(), clash.begin(), clash.end());
+    expect_failure(run(arguments), "name the same file");
+  }
+  EXPECT_EQ(read_file(lines), "a\nb\n");
+  EXPECT_EQ(folder_.entries(), 2u);
+  expect_success(run({"dedup", "-q", lines, "-o", lines}), "");
+  EXPECT_EQ(read_file(lines), "a\nb\n");
+}
+
+TEST_F(dedup, a_named_pipe_is_read_once) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string writer = "printf 'b\\na\\nb\\n' > '" + path("pipe") + "' & ";
+  for (const std::string size : {"", "-n 9 "}) {
+    expect_success(run({"-c", writer + "timeout 20 '" OCTOBLOOM_COMMAND "' dedup " + size + "'" +
+                                  path("pipe") + "'"},
+                       {.program = "sh"}),
+                   "b\na\n");
+  }
+}
+
+TEST_F(dedup, a_target_that_is_not_there_is_an_error) {
+  const outcome result = run({"-c", "echo a | OCTOBLOOM_TARGET=none '" OCTOBLOOM_COMMAND "' dedup"},
+                             {.program = "sh"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find("simd"), std::string::npos) << result.err;
+}
+
 TEST_F(dedup, a_signal_leaves_no_temporary_file) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer keeps a signal back from a thread that waits in a futex";
+#endif
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     int input[2];
     ASSERT_EQ(pipe(input), 0);

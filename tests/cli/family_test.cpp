@@ -184,6 +184,16 @@ TEST_F(family, dedup_with_a_window_of_time_goes_on_from_its_file) {
   expect_success(run({"dedup", "--filter", path("w")}, "b\nc\n"), "c\n");
 }
 
+TEST_F(family, a_window_of_lines_is_never_called_full) {
+  std::string lines;
+  for (int i = 0; i < 20'000; ++i) lines += std::to_string(i) + "\n";
+  for (const std::string seed : {"1", "2", "3", "4", "5", "6", "7", "8"}) {
+    run({"dedup", "--seed", seed, "--window", "1000", "--save", path("w")}, lines);
+    EXPECT_EQ(run({"info", "--json", path("w")}).json().at("verdict"), "fine") << seed;
+    expect_success(run({"insert", path("w")}, ""), "");
+  }
+}
+
 TEST_F(family, dedup_refuses_windows_that_make_no_sense) {
   expect_failure(run({"dedup", "--window", "0"}, "a\n"), "'0' is no window");
   expect_failure(run({"dedup", "--window", "5lightyears"}, "a\n"), "--window");

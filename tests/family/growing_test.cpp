@@ -242,10 +242,11 @@ TEST(growing, refuses_options_out_of_range) {
   family::expect_error(code, "2 to 16", [] { growing_filter(10, 0.1, {.growth = 1}); });
   family::expect_error(code, "2 to 16", [] { growing_filter(10, 0.1, {.growth = 17}); });
   family::expect_error(code, "0.1 to 1", [] { growing_filter(10, 0.1, {.grow_at = 1.5}); });
-  family::expect_error(code, "0.1 to 1", [] { growing_filter(10, 0.1, {.grow_at = NAN}); });
+  family::expect_error(code, "0.1 to 1",
+                       [] { growing_filter(10, 0.1, {.grow_at = family::not_a_number}); });
   family::expect_error(code, "at least 1 key", [] { growing_filter(0, 0.1); });
   family::expect_error(code, "target rate", [] { growing_filter(10, 1.0); });
-  family::expect_error(code, "target rate", [] { growing_filter(10, NAN); });
+  family::expect_error(code, "target rate", [] { growing_filter(10, family::not_a_number); });
 }
 
 TEST(growing, compacts_when_keys_can_be_replayed) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "support.h"
 
 namespace family {
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Sanitizers are ten times slower: they get smaller numbers, never other questions.
 inline constexpr std::uint64_t slowdown = octobloom_test::trials(1, 10);

@@ -196,7 +196,8 @@ TEST(windowed, refuses_what_it_cannot_keep) {
   family::expect_error(code, "1 to 64 parts",
                        [] { (void)windowed_filter::last_events(10, 0.01, {.parts = 65}); });
   family::expect_error(code, "each share", [] { (void)windowed_filter::last_events(10, 4e-8); });
-  family::expect_error(code, "target rate", [] { (void)windowed_filter::last_events(10, NAN); });
+  family::expect_error(code, "target rate",
+                       [] { (void)windowed_filter::last_events(10, family::not_a_number); });
   family::expect_error(code, "target rate", [] { (void)windowed_filter::last_events(10, 0); });
   family::expect_error(code, "nanosecond",
                        [] { (void)windowed_filter::last_duration(-1s, 10, 0.1); });

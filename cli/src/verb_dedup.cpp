@@ -150,17 +150,17 @@ void require_other_output(const line_options& lines, const output& out) {
   }
 }
 
-std::unique_ptr<known_lines> start_window(const dedup_options& options) {
+std::unique_ptr<known_lines> start_window(const window_size& size, const dedup_options& options) {
   const double rate = options.sizing.rate.value_or(default_dedup_fpr);
   const window_options window{.seed = options.seed.value_or(0)};
-  return remember_in(options.window->lines > 0
-                         ? windowed_filter::last_events(options.window->lines, rate, window)
-                         : windowed_filter::last_duration(options.window->time,
-                                                          *options.sizing.keys, rate, window));
+  return remember_in(size.lines > 0
+                         ? windowed_filter::last_events(size.lines, rate, window)
+                         : windowed_filter::last_duration(
+                               size.time, options.sizing.keys.value_or(0), rate, window));
 }
 
 std::unique_ptr<known_lines> start_anew(const dedup_options& options) {
-  if (options.window) return start_window(options);
+  if (options.window) return start_window(*options.window, options);
   const std::uint64_t seed = options.seed.value_or(0);
   if (options.on_full == "grow" ||
       (options.on_full.empty() && is_endless(options.sizing, options.lines))) {

@@ -23,11 +23,9 @@ class long_text {
  public:
   /// False when an input is not a regular file.
   bool open(const std::vector<std::string>& inputs) {
-    // Not by opening them: who looks at a named pipe takes it from who reads it.
-    if (std::ranges::any_of(inputs, [](const std::string& input) { return !is_regular(input); })) {
-      return false;
-    }
     for (const std::string& input : inputs) {
+      // Not by opening it: who looks at a named pipe takes it from who reads it.
+      if (!is_regular(input)) return false;
       const input_file file(input);
       parts_.push_back({input, size_, size_ + file.size()});
       size_ = parts_.back().end;

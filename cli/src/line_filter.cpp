@@ -92,11 +92,11 @@ description describe(const windowed_filter& filter) {
   description d{filter.k(),           filter.blocks(),
                 filter.fill_ratio(),  static_cast<double>(filter.held_keys()),
                 filter.current_fpr(), saturation::fine};
-  // A window of so many lines holds no more than it was made for.
-  if (filter.by_time() && filter.held_keys() > filter.planned_keys()) {
-    d.verdict = verdict_of(filter.current_fpr(), filter.target_fpr());
-  }
+  // Only a window of time can hold more than it was made for.
   if (filter.by_time()) {
+    if (filter.held_keys() > filter.planned_keys()) {
+      d.verdict = verdict_of(filter.current_fpr(), filter.target_fpr());
+    }
     d.details["window_seconds"] = static_cast<double>(filter.window()) / 1e9;
   } else {
     d.details["window_lines"] = filter.window();

@@ -582,10 +582,9 @@ HWY_INLINE void append(const part_writer& out, std::size_t part, std::uint64_t h
 HWY_INLINE void stream(const std::uint16_t* HWY_RESTRICT from, std::size_t count,
                        std::uint16_t* HWY_RESTRICT to) {
 #if HWY_TARGET != HWY_SCALAR
-  const hn::FixedTag<std::uint16_t, HWY_MIN(batch, 4 * lanes)> d;
+  const hn::FixedTag<std::uint16_t, batch> d;  // one vector
   if (HWY_LIKELY(count == batch)) {
-    for (std::size_t i = 0; i < batch; i += hn::Lanes(d))
-      hn::Stream(hn::Load(d, from + i), d, to + i);
+    hn::Stream(hn::Load(d, from), d, to);
     return;
   }
 #endif

@@ -26,7 +26,7 @@ struct partition {
 /// The operations of `kernels`, part by part: the hashes of a chunk of keys are split by ranges of
 /// blocks, then every part is served by one thread, in input order, while its blocks are in that
 /// core's cache. Bits and answers are those of the plain operation. Takes about 10 bytes of memory
-/// a key of a chunk, plus 4 KiB a part and thread; throws error{out_of_memory} or std::bad_alloc
+/// a key of a chunk, plus 4.25 KiB a part and thread; throws error{out_of_memory} or std::bad_alloc
 /// before it changes anything.
 void insert_by_parts(const kernels&, const partition&, const filter_view&, const key_batch&);
 std::uint64_t may_contain_by_parts(const kernels&, const partition&, const const_filter_view&,

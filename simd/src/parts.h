@@ -13,10 +13,10 @@ namespace octobloom::simd {
 /// in code of any target.
 struct part_writer {
   static constexpr std::uint32_t page_hashes = 512;
-  static constexpr std::uint32_t line_hashes = 32;
+  static constexpr std::uint32_t line_hashes = 32;  ///< that go to `pages` together
 
   std::uint64_t* pages;
-  std::uint64_t* lines;      ///< a part's last hashes, until they fill a cache line of `pages`
+  std::uint64_t* lines;      ///< a part's last hashes, until there are line_hashes
   std::uint32_t* cursors;    ///< a part's next hash, counted from the start of `pages`
   std::uint32_t* next_page;  ///< of a page that is full
   std::uint32_t* pages_used;

@@ -1,0 +1,104 @@
+#include "cuda/emulated_device/streams.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cuda/emulated_device/misuse.h"
+
+namespace octobloom::emulated_device {
+
+stream_scheduler::stream_scheduler(const std::string& schedule)
+    : order_(schedule == "late"    ? order::late
+             : schedule == "early" ? order::early
+                                   : order::mixed) {
+  if (order_ == order::mixed) random_.seed(std::stoull(schedule));
+  create(true);
+}
+
+stream_queue& stream_scheduler::create(bool blocking) {
+  queues_.push_back(std::make_unique<stream_queue>());
+  queues_.back()->blocking = blocking;
+  return *queues_.back();
+}
+
+void stream_scheduler::destroy(stream_queue& queue) {
+  if (&queue == &default_stream()) misuse("the default stream is destroyed");
+  queue.destroyed = true;
+}
+
+stream_queue& stream_scheduler::checked(void* handle) {
+  if (handle == nullptr) return default_stream();
+  for (const auto& one : queues_) {
+    if (one.get() == handle && !one->destroyed) return *one;
+  }
+  misuse("a stream is used that was not created, or is destroyed");
+}
+
+operation_ptr stream_scheduler::add(stream_queue& queue, std::function<void()> work) {
+  auto added = std::make_shared<operation>();
+  added->work = std::move(work);
+  added->queue = &queue;
+  added->after = std::exchange(queue.next_after, {});
+  if (&queue == &default_stream()) {
+    for (const auto& other : queues_) {
+      if (other->blocking && other.get() != &queue && other->last != nullptr) {
+        added->after.push_back(other->last);
+      }
+    }
+  } else if (queue.blocking && default_stream().last != nullptr) {
+    added->after.push_back(default_stream().last);
+  }
+  queue.waiting.push_back(added);
+  queue.last = added;
+  do_some();
+  return added;
+}
+
+void stream_scheduler::do_next(stream_queue& queue) {
+  const operation_ptr next = queue.waiting.front();
+  for (const operation_ptr& earlier : next->after) finish(earlier);
+  if (next->done) return;
+  queue.waiting.pop_front();
+  next->done = true;
+  next->work();
+  next->work = nullptr;
+  next->after.clear();
+  next->finished = std::chrono::steady_clock::now();
+}
+
+void stream_scheduler::finish(const operation_ptr& until) {
+  while (!until->done) do_next(*until->queue);
+}
+
+void stream_scheduler::finish(stream_queue& queue) {
+  for (const operation_ptr& earlier : std::exchange(queue.next_after, {})) finish(earlier);
+  if (queue.last != nullptr) finish(queue.last);
+  if (&queue != &default_stream()) return;
+  for (const auto& other : queues_) {
+    if (other->blocking && other->last != nullptr) finish(other->last);
+  }
+}
+
+void stream_scheduler::finish_all() {
+  for (const auto& queue : queues_) finish(*queue);
+}
+
+std::vector<stream_queue*> stream_scheduler::busy() {
+  std::vector<stream_queue*> found;
+  for (const auto& queue : queues_) {
+    if (!queue->waiting.empty()) found.push_back(queue.get());
+  }
+  return found;
+}
+
+void stream_scheduler::do_some() {
+  if (order_ == order::late) return;
+  if (order_ == order::early) return finish_all();
+  for (auto steps = random_() % 4; steps > 0; --steps) {
+    const auto queues = busy();
+    if (queues.empty()) return;
+    do_next(*queues[random_() % queues.size()]);
+  }
+}
+
+}  // namespace octobloom::emulated_device

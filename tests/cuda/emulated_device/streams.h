@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace octobloom::emulated_device {
+
+class stream_queue;
+
+/// A piece of work in a stream.
+struct operation {
+  std::function<void()> work;
+  std::vector<std::shared_ptr<operation>> after;  ///< of other streams
+  stream_queue* queue = nullptr;
+  bool done = false;
+  std::chrono::steady_clock::time_point finished;
+};
+using operation_ptr = std::shared_ptr<operation>;
+
+/// A stream: its work is done in its order.
+class stream_queue {
+ public:
+  /// Whether it waits for the default stream, and the default stream for it.
+  bool blocking = true;
+  bool destroyed = false;
+  std::deque<operation_ptr> waiting;
+  operation_ptr last;                     ///< the newest, done or not
+  std::vector<operation_ptr> next_after;  ///< what the next one has to wait for
+};
+
+/// All streams of the device, and the order in which their work is done: any that CUDA allows.
+class stream_scheduler {
+ public:
+  /// `late`, `early` or a number.
+  explicit stream_scheduler(const std::string& schedule);
+  stream_scheduler(const stream_scheduler&) = delete;
+  stream_scheduler& operator=(const stream_scheduler&) = delete;
+
+  stream_queue& create(bool blocking);
+  /// What is in it is still done.
+  void destroy(stream_queue& queue);
+  [[nodiscard]] stream_queue& default_stream() { return *queues_.front(); }
+  /// Ends the program when there is no such stream.
+  [[nodiscard]] stream_queue& checked(void* handle);
+
+  operation_ptr add(stream_queue& queue, std::function<void()> work);
+  void finish(const operation_ptr& until);
+  void finish(stream_queue& queue);
+  void finish_all();
+
+ private:
+  void do_next(stream_queue& queue);
+  void do_some();
+  [[nodiscard]] std::vector<stream_queue*> busy();
+
+  enum class order { late, early, mixed } order_;
+  std::mt19937_64 random_;
+  std::vector<std::unique_ptr<stream_queue>> queues_;
+};
+
+}  // namespace octobloom::emulated_device

@@ -23,4 +23,9 @@ inline void check(cudaError_t status, const char* what) {
               "the GPU reports an error, cannot " + std::string(what) + " (" + reason + ")");
 }
 
+/// For what is cleaned up: nobody can be told, and the runtime must not tell the next caller.
+inline void ignore(cudaError_t status) noexcept {
+  if (status != cudaSuccess) (void)cudaGetLastError();
+}
+
 }  // namespace octobloom::gpu::detail

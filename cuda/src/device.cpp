@@ -15,7 +15,7 @@ namespace {
 
 int attribute(cudaDeviceAttr which, int device) noexcept {
   int value = 0;
-  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) (void)cudaGetLastError();
+  detail::ignore(cudaDeviceGetAttribute(&value, which, device));
   return value;
 }
 
@@ -108,7 +108,7 @@ allocator stream_ordered_allocator() noexcept {
           },
           [](void*, void* memory, std::size_t, stream on) noexcept {
             // A context that is gone at exit has taken its memory with it.
-            if (cudaFreeAsync(memory, on) != cudaSuccess) (void)cudaGetLastError();
+            detail::ignore(cudaFreeAsync(memory, on));
           }};
 }
 
@@ -139,7 +139,7 @@ l2_window::l2_window(stream on, const void* words, std::uint64_t bytes) : stream
   const cudaError_t status =
       cudaStreamSetAttribute(on, cudaStreamAttributeAccessPolicyWindow, &value);
   if (status != cudaSuccess) {
-    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, limit);
+    detail::ignore(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, limit));
     detail::check(status, "keep a filter in the L2");
   }
 }
@@ -147,10 +147,9 @@ l2_window::l2_window(stream on, const void* words, std::uint64_t bytes) : stream
 l2_window::~l2_window() {
   if (bytes_ == 0) return;
   cudaStreamAttrValue value{};  // a window of no bytes
-  (void)cudaStreamSetAttribute(stream_, cudaStreamAttributeAccessPolicyWindow, &value);
-  (void)cudaCtxResetPersistingL2Cache();
-  (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, limit_before_);
-  (void)cudaGetLastError();
+  detail::ignore(cudaStreamSetAttribute(stream_, cudaStreamAttributeAccessPolicyWindow, &value));
+  detail::ignore(cudaCtxResetPersistingL2Cache());
+  detail::ignore(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, limit_before_));
 }
 
 }  // namespace octobloom::gpu

@@ -24,6 +24,7 @@ namespace octobloom::gpu {
 namespace {
 
 using detail::check;
+using detail::ignore;
 using detail::queue;
 
 /// Page-locked host memory, which the device copies from and to while the host goes on.
@@ -41,7 +42,7 @@ class pinned_buffer {
 
  private:
   struct unpin {
-    void operator()(void* memory) const noexcept { (void)cudaFreeHost(memory); }
+    void operator()(void* memory) const noexcept { ignore(cudaFreeHost(memory)); }
   };
   std::unique_ptr<void, unpin> memory_;
 };
@@ -58,7 +59,7 @@ class event {
 
  private:
   struct destroy {
-    void operator()(cudaEvent_t handle) const noexcept { (void)cudaEventDestroy(handle); }
+    void operator()(cudaEvent_t handle) const noexcept { ignore(cudaEventDestroy(handle)); }
   };
   std::unique_ptr<CUevent_st, destroy> handle_;
 };
@@ -95,7 +96,7 @@ class stream_device {
     check(cudaEventSynchronize(until.get()), "finish a chunk of keys");
   }
   void finish() const noexcept {
-    for (const auto& one : streams_) (void)cudaStreamSynchronize(one.get());
+    for (const auto& one : streams_) ignore(cudaStreamSynchronize(one.get()));
   }
 
   [[nodiscard]] stream on(queue q) const noexcept {
@@ -104,7 +105,7 @@ class stream_device {
 
  private:
   struct destroy {
-    void operator()(cudaStream_t handle) const noexcept { (void)cudaStreamDestroy(handle); }
+    void operator()(cudaStream_t handle) const noexcept { ignore(cudaStreamDestroy(handle)); }
   };
   std::array<std::unique_ptr<CUstream_st, destroy>, 3> streams_;
 };

@@ -43,7 +43,6 @@ struct recorded_event {
   operation_ptr record;
 };
 
-/// Which stream memory was given back on and the like is not kept: the streams' order says it.
 class device {
  public:
   static device& instance() {
@@ -94,6 +93,8 @@ class device {
     return found->second;
   }
 
+  [[nodiscard]] std::uint64_t handles_in_use() const { return events.size() + streams.in_use(); }
+
   [[nodiscard]] int capability() const {
     int newest = 0;
     for (const auto& one : images) newest = std::max(newest, one->capability());
@@ -116,9 +117,11 @@ void device::end() {
   const std::lock_guard lock(mutex);
   streams.finish_all();
   if (broken != cudaSuccess) return;
-  if (memory_of.bytes_in_use() != 0) {
-    std::fprintf(stderr, "emulated device: %llu bytes were never given back\n",
-                 static_cast<unsigned long long>(memory_of.bytes_in_use()));
+  if (memory_of.bytes_in_use() != 0 || handles_in_use() != 0) {
+    std::fprintf(stderr,
+                 "emulated device: %llu bytes, %llu streams and events were never given back\n",
+                 static_cast<unsigned long long>(memory_of.bytes_in_use()),
+                 static_cast<unsigned long long>(handles_in_use()));
     std::fflush(nullptr);
     std::_Exit(exit_status_of_a_leak);
   }
@@ -247,6 +250,13 @@ cudaError_t clean_up(F f) {
 
 }  // namespace
 
+void set_schedule(const std::string& schedule) {
+  device& on = device::instance();
+  const std::lock_guard lock(on.mutex);
+  on.streams.finish_all();
+  on.streams.set_order(schedule);
+}
+
 std::uint64_t calls() {
   device& on = device::instance();
   const std::lock_guard lock(on.mutex);
@@ -272,6 +282,12 @@ std::uint64_t bytes_in_use() {
   const std::lock_guard lock(on.mutex);
   on.streams.finish_all();
   return on.memory_of.bytes_in_use();
+}
+
+std::uint64_t handles_in_use() {
+  device& on = device::instance();
+  const std::lock_guard lock(on.mutex);
+  return on.handles_in_use();
 }
 
 work work_done() {

@@ -7,12 +7,9 @@
 
 namespace octobloom::emulated_device {
 
-stream_scheduler::stream_scheduler(const std::string& schedule)
-    : order_(schedule == "late"    ? order::late
-             : schedule == "early" ? order::early
-                                   : order::mixed) {
+void stream_scheduler::set_order(const std::string& schedule) {
+  order_ = schedule == "late" ? order::late : schedule == "early" ? order::early : order::mixed;
   if (order_ == order::mixed) random_.seed(std::stoull(schedule));
-  create(true);
 }
 
 stream_queue& stream_scheduler::create(bool blocking) {
@@ -32,6 +29,12 @@ stream_queue& stream_scheduler::checked(void* handle) {
     if (one.get() == handle && !one->destroyed) return *one;
   }
   misuse("a stream is used that was not created, or is destroyed");
+}
+
+std::size_t stream_scheduler::in_use() const {
+  const auto used = std::count_if(queues_.begin(), queues_.end(),
+                                  [](const auto& one) { return !one->destroyed; });
+  return static_cast<std::size_t>(used) - 1;  // the default stream is always there
 }
 
 operation_ptr stream_scheduler::add(stream_queue& queue, std::function<void()> work) {

@@ -37,7 +37,11 @@ class stream_queue {
 class stream_scheduler {
  public:
   /// `late`, `early` or a number.
-  explicit stream_scheduler(const std::string& schedule);
+  explicit stream_scheduler(const std::string& schedule) {
+    set_order(schedule);
+    create(true);
+  }
+  void set_order(const std::string& schedule);
   stream_scheduler(const stream_scheduler&) = delete;
   stream_scheduler& operator=(const stream_scheduler&) = delete;
 
@@ -47,6 +51,8 @@ class stream_scheduler {
   [[nodiscard]] stream_queue& default_stream() { return *queues_.front(); }
   /// Ends the program when there is no such stream.
   [[nodiscard]] stream_queue& checked(void* handle);
+  /// Those that were created and not destroyed.
+  [[nodiscard]] std::size_t in_use() const;
 
   operation_ptr add(stream_queue& queue, std::function<void()> work);
   void finish(const operation_ptr& until);

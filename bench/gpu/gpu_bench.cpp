@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -177,18 +178,18 @@ std::vector<double> wall(unsigned repeat, const std::function<void()>& work) {
 /// Host to device, pinned: what streaming can reach.
 double link_rate() {
   constexpr std::size_t bytes = std::size_t{256} << 20;
-  void* host = nullptr;
-  require(cudaMallocHost(&host, bytes), "take page-locked memory");
-  std::memset(host, 1, bytes);
+  void* taken = nullptr;
+  require(cudaMallocHost(&taken, bytes), "take page-locked memory");
+  const std::unique_ptr<void, decltype(&cudaFreeHost)> host(taken, cudaFreeHost);
+  std::memset(host.get(), 1, bytes);
   const gpu::buffer device(bytes, nullptr);
   device_timer timer(5);
   const auto seconds = timer.run(
       [] {},
       [&] {
-        require(cudaMemcpyAsync(device.data(), host, bytes, cudaMemcpyHostToDevice, nullptr),
+        require(cudaMemcpyAsync(device.data(), host.get(), bytes, cudaMemcpyHostToDevice, nullptr),
                 "copy");
       });
-  (void)cudaFreeHost(host);
   return static_cast<double>(bytes) / *std::min_element(seconds.begin(), seconds.end());
 }
 

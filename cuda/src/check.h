@@ -23,6 +23,9 @@ inline void check(cudaError_t status, const char* what) {
               "the GPU reports an error, cannot " + std::string(what) + " (" + reason + ")");
 }
 
+/// Throws octobloom::error{engine_unavailable} where no device can be used.
+void require_device();
+
 /// For what is cleaned up: nobody can be told, and the runtime must not tell the next caller.
 inline void ignore(cudaError_t status) noexcept {
   if (status != cudaSuccess) (void)cudaGetLastError();

@@ -26,21 +26,25 @@ void download(const gpu::filter& from, const filter_view& to) {
       "copy a filter from the device");
 }
 
-void insert(const filter_view& view, const key_batch& keys, const bulk_options&) {
+gpu::stream_options stream_options(const bulk_options& options) {
+  return {.threads = options.threads};
+}
+
+void insert(const filter_view& view, const key_batch& keys, const bulk_options& options) {
   gpu::filter on_device = upload(view);
-  gpu::insert(on_device, keys);
+  gpu::insert(on_device, keys, stream_options(options));
   download(on_device, view);
 }
 
 std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
-                          std::uint8_t* bitmap, const bulk_options&) {
-  return gpu::may_contain(upload(view), keys, bitmap);
+                          std::uint8_t* bitmap, const bulk_options& options) {
+  return gpu::may_contain(upload(view), keys, bitmap, stream_options(options));
 }
 
 std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap,
-                         const bulk_options&) {
+                         const bulk_options& options) {
   gpu::filter on_device = upload(view);
-  const std::uint64_t fresh = gpu::insert_new(on_device, keys, bitmap);
+  const std::uint64_t fresh = gpu::insert_new(on_device, keys, bitmap, stream_options(options));
   download(on_device, view);
   return fresh;
 }

@@ -69,10 +69,14 @@ std::string why_unavailable() {
   return which + ", and its kernels cannot be loaded (" + in_words(image) + ")";
 }
 
-device_info current_device() {
+void detail::require_device() {
   if (const std::string reason = why_unavailable(); !reason.empty()) {
     throw error(error_code::engine_unavailable, "no GPU can be used: " + reason);
   }
+}
+
+device_info current_device() {
+  detail::require_device();
   int device = 0;
   detail::check(cudaGetDevice(&device), "ask for the current device");
   cudaDeviceProp properties;

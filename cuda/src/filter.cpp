@@ -21,9 +21,7 @@ const filter_shape& checked(const filter_shape& shape) {
                     std::to_string(shape.blocks) + ", k " + std::to_string(shape.k) +
                     ": size it with plan_for()");
   }
-  if (const std::string reason = why_unavailable(); !reason.empty()) {
-    throw error(error_code::engine_unavailable, "no GPU can be used: " + reason);
-  }
+  detail::require_device();
   return shape;
 }
 

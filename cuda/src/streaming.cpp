@@ -64,6 +64,16 @@ class event {
   std::unique_ptr<CUevent_st, destroy> handle_;
 };
 
+bool is_page_locked(const void* address) {
+  cudaPointerAttributes about{};
+  check(cudaPointerGetAttributes(&about, address), "ask where keys are");
+  if (about.type == cudaMemoryTypeDevice) {
+    throw error(error_code::wrong_key,
+                "the keys are in device memory: give them to the filter as gpu::keys");
+  }
+  return about.type == cudaMemoryTypeHost;
+}
+
 /// The device of key_stream: three streams of the runtime.
 class stream_device {
  public:
@@ -81,6 +91,10 @@ class stream_device {
     // Other streams use it too.
     synchronize(on(queue::work));
     return taken;
+  }
+  [[nodiscard]] static bool is_pinned(const void* from, std::size_t bytes) {
+    return bytes > 0 && is_page_locked(from) &&
+           is_page_locked(static_cast<const std::byte*>(from) + bytes - 1);
   }
   void copy_in(queue q, std::byte* to, const std::byte* from, std::size_t bytes) const {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, on(q)), "upload keys");
@@ -113,22 +127,6 @@ class stream_device {
 /// Keys of a chunk at most; insert_new decides that many together.
 constexpr std::size_t most_keys = std::size_t{1} << 24;
 
-template <class Work>
-std::uint64_t stream_keys(const filter_shape& shape, const key_batch& keys,
-                          const stream_options& options, bool results, std::uint8_t* bitmap,
-                          Work work) {
-  // The streams here do not wait for those that the filter was last used on.
-  check(cudaDeviceSynchronize(), "wait for the device");
-  stream_device device;
-  detail::key_stream<stream_device> ring(device, keys, options, most_keys, shape.seed);
-  const std::uint64_t found =
-      ring.run(results, bitmap, [&](const gpu::keys& chunk, std::uint8_t* answers) {
-        work(chunk, answers, device.on(queue::work));
-      });
-  synchronize(device.on(queue::work));
-  return found;
-}
-
 [[noreturn]] void throw_io(const std::string& path, const char* what) {
   throw error(error_code::io,
               "cannot " + std::string(what) + " '" + path + "': " + std::strerror(errno));
@@ -136,25 +134,69 @@ std::uint64_t stream_keys(const filter_shape& shape, const key_batch& keys,
 
 }  // namespace
 
+class streamer::ring {
+ public:
+  explicit ring(const stream_options& options) : chunks_(device_, options, most_keys) {}
+
+  template <class Work>
+  std::uint64_t run(const filter_shape& shape, const key_batch& keys, bool results,
+                    std::uint8_t* bitmap, Work work) {
+    // The streams here do not wait for those that the filter was last used on.
+    check(cudaDeviceSynchronize(), "wait for the device");
+    const std::uint64_t found = chunks_.run(keys, shape.seed, results, bitmap,
+                                            [&](const gpu::keys& chunk, std::uint8_t* answers) {
+                                              work(chunk, answers, device_.on(queue::work));
+                                            });
+    synchronize(device_.on(queue::work));
+    return found;
+  }
+
+ private:
+  stream_device device_;
+  detail::key_stream<stream_device> chunks_;
+};
+
+streamer::streamer(const stream_options& options) {
+  detail::require_device();
+  ring_ = std::make_unique<ring>(options);
+}
+
+streamer::streamer(streamer&&) noexcept = default;
+streamer& streamer::operator=(streamer&&) noexcept = default;
+streamer::~streamer() = default;
+
+void streamer::insert(filter& target, const key_batch& keys) {
+  ring_->run(target.shape(), keys, false, nullptr,
+             [&](const gpu::keys& chunk, std::uint8_t*, stream on) { target.insert(chunk, on); });
+}
+
+std::uint64_t streamer::may_contain(const filter& source, const key_batch& keys,
+                                    std::uint8_t* bitmap) {
+  return ring_->run(source.shape(), keys, true, bitmap,
+                    [&](const gpu::keys& chunk, std::uint8_t* answers, stream on) {
+                      source.may_contain(chunk, answers, on);
+                    });
+}
+
+std::uint64_t streamer::insert_new(filter& target, const key_batch& keys, std::uint8_t* bitmap) {
+  return ring_->run(target.shape(), keys, true, bitmap,
+                    [&](const gpu::keys& chunk, std::uint8_t* answers, stream on) {
+                      (void)target.insert_new(chunk, answers, on);
+                    });
+}
+
 void insert(filter& target, const key_batch& keys, const stream_options& options) {
-  stream_keys(target.shape(), keys, options, false, nullptr,
-              [&](const gpu::keys& chunk, std::uint8_t*, stream on) { target.insert(chunk, on); });
+  streamer(options).insert(target, keys);
 }
 
 std::uint64_t may_contain(const filter& source, const key_batch& keys, std::uint8_t* bitmap,
                           const stream_options& options) {
-  return stream_keys(source.shape(), keys, options, true, bitmap,
-                     [&](const gpu::keys& chunk, std::uint8_t* answers, stream on) {
-                       source.may_contain(chunk, answers, on);
-                     });
+  return streamer(options).may_contain(source, keys, bitmap);
 }
 
 std::uint64_t insert_new(filter& target, const key_batch& keys, std::uint8_t* bitmap,
                          const stream_options& options) {
-  return stream_keys(target.shape(), keys, options, true, bitmap,
-                     [&](const gpu::keys& chunk, std::uint8_t* answers, stream on) {
-                       (void)target.insert_new(chunk, answers, on);
-                     });
+  return streamer(options).insert_new(target, keys, bitmap);
 }
 
 mapped_integers::mapped_integers(const std::string& path) {

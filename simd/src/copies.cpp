@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include <octobloom/detail/team.h>
 #include <octobloom/rot8.h>
 
 #include "scratch.h"
-#include "team.h"
 #include "tuning.h"
 
 namespace octobloom::simd {
@@ -28,7 +28,7 @@ void insert_by_copies(const kernels& code, unsigned threads, const filter_view& 
   while (filters.size() < threads) filters.push_back(memory.take<std::uint64_t>(words));
 
   const std::size_t share = (keys.size() + threads - 1) / threads;
-  run_tasks(threads, threads, [&](std::size_t t) {
+  detail::run_tasks(threads, threads, [&](std::size_t t) {
     if (t > 0) std::ranges::fill(filters[t], std::uint64_t{0});
     const std::size_t first = std::min(t * share, keys.size());
     code.insert(filter_view(filters[t].data(), view.shape()),
@@ -36,7 +36,7 @@ void insert_by_copies(const kernels& code, unsigned threads, const filter_view& 
   });
 
   constexpr std::uint64_t piece = std::uint64_t{1} << 13;
-  run_tasks(threads, (words + piece - 1) / piece, [&](std::size_t p) {
+  detail::run_tasks(threads, (words + piece - 1) / piece, [&](std::size_t p) {
     const std::uint64_t end = std::min(words, (p + 1) * piece);
     for (std::size_t t = 1; t < filters.size(); ++t) {
       for (std::uint64_t w = p * piece; w < end; ++w) filters[0][w] |= filters[t][w];

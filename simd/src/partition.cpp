@@ -5,10 +5,10 @@
 #include <bit>
 #include <vector>
 
+#include <octobloom/detail/team.h>
 #include <octobloom/rot8.h>
 
 #include "parts.h"
-#include "team.h"
 #include "tuning.h"
 
 namespace octobloom::simd {
@@ -104,29 +104,32 @@ std::uint64_t run(const kernels& code, const partition& cut, const const_filter_
       slices[t].keys = keys.slice(first + begin, end - begin);
       if (bitmap != nullptr) slices[t].bitmap = bitmap + (first + begin) / 8;
     }
-    run_tasks(cut.threads, slices.size(), [&](std::size_t t) { slices[t].split(code, shape); });
+    detail::run_tasks(cut.threads, slices.size(),
+                      [&](std::size_t t) { slices[t].split(code, shape); });
     // Reading all of a part in order is worth it when most of its blocks will be touched.
     const std::size_t per_group =
         in_chunk >= shape.blocks ? 8 * std::uint64_t{shape.blocks} / in_chunk + 1 : 0;
     const std::size_t run_length = std::clamp<std::size_t>(cut.parts / (4 * cut.threads), 1, 16);
-    run_tasks(cut.threads, (cut.parts + run_length - 1) / run_length, [&](std::size_t task) {
-      std::uint64_t in_parts = 0;
-      const std::size_t begin = task * run_length;
-      const std::size_t end = std::min(begin + run_length, cut.parts);
-      for (std::size_t part = begin; part < end; ++part) {
-        read_ahead ahead = blocks_of(part + 1, view, cut.shift, per_group);
-        for (slice& s : slices) {
-          s.pages.for_each_page(part, [&](std::uint32_t at, std::span<const std::uint64_t> hashes) {
-            std::uint8_t* answers = s.answers.empty() ? nullptr : s.answers.data() + at / 8;
-            in_parts += serve(key_batch::hashes(hashes), answers, ahead);
-            ahead.advance(hashes.size());
-          });
-        }
-      }
-      count += in_parts;
-    });
+    detail::run_tasks(
+        cut.threads, (cut.parts + run_length - 1) / run_length, [&](std::size_t task) {
+          std::uint64_t in_parts = 0;
+          const std::size_t begin = task * run_length;
+          const std::size_t end = std::min(begin + run_length, cut.parts);
+          for (std::size_t part = begin; part < end; ++part) {
+            read_ahead ahead = blocks_of(part + 1, view, cut.shift, per_group);
+            for (slice& s : slices) {
+              s.pages.for_each_page(
+                  part, [&](std::uint32_t at, std::span<const std::uint64_t> hashes) {
+                    std::uint8_t* answers = s.answers.empty() ? nullptr : s.answers.data() + at / 8;
+                    in_parts += serve(key_batch::hashes(hashes), answers, ahead);
+                    ahead.advance(hashes.size());
+                  });
+            }
+          }
+          count += in_parts;
+        });
     if (bitmap != nullptr) {
-      run_tasks(cut.threads, slices.size(), [&](std::size_t t) { slices[t].collect(); });
+      detail::run_tasks(cut.threads, slices.size(), [&](std::size_t t) { slices[t].collect(); });
     }
   }
   return count;

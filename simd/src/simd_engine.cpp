@@ -4,13 +4,13 @@
 #include <atomic>
 #include <new>
 
+#include <octobloom/detail/team.h>
 #include <octobloom/error.h>
 
 #include "copies.h"
 #include "kernels.h"
 #include "partition.h"
 #include "scratch.h"
-#include "team.h"
 #include "tuning.h"
 
 namespace octobloom {
@@ -32,7 +32,7 @@ constexpr std::size_t slice_keys = std::size_t{1} << 16;
 
 unsigned useful_threads(std::size_t keys, const bulk_options& options) noexcept {
   const std::size_t limit = std::max<std::size_t>(1, keys / current_tuning().keys_per_thread);
-  return static_cast<unsigned>(std::min<std::size_t>(thread_count(options.threads), limit));
+  return static_cast<unsigned>(std::min<std::size_t>(detail::thread_count(options.threads), limit));
 }
 
 /// Calls work(first, count) for consecutive slices of `keys` keys.
@@ -44,7 +44,7 @@ void for_each_slice(std::size_t keys, const bulk_options& options, const Work& w
     return;
   }
   const std::size_t slices = (keys + slice_keys - 1) / slice_keys;
-  run_tasks(threads, slices, [&](std::size_t slice) {
+  detail::run_tasks(threads, slices, [&](std::size_t slice) {
     const std::size_t first = slice * slice_keys;
     work(first, std::min(slice_keys, keys - first));
   });

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -213,6 +214,23 @@ const std::vector<door>& doors() {
          outcome result(bitmap_bytes(stream_of_keys().size()));
          append(result, gpu::insert_new(f, key_batch::integers(stream_of_keys()), result.data(),
                                         small_chunks));
+         append(result, f.to_host(on));
+         return result;
+       }},
+      {"kept_streamer_and_page_locked_keys",
+       [](auto on) {
+         gpu::filter f = half_full(on);
+         auto keys_of_host = stream_of_keys();
+         own_call(cudaHostRegister(keys_of_host.data(), keys_of_host.size() * 8,
+                                   cudaHostRegisterDefault));
+         const std::unique_ptr<void, decltype(&cudaHostUnregister)> locked(keys_of_host.data(),
+                                                                           cudaHostUnregister);
+         const auto batch = key_batch::integers(keys_of_host);
+         gpu::streamer streamer(small_chunks);
+         outcome result(bitmap_bytes(batch.size()));
+         append(result, streamer.may_contain(f, batch.slice(0, 800), result.data()));
+         append(result, streamer.may_contain(f, batch, result.data()));
+         streamer.insert(f, batch.slice(1000, 5000));
          append(result, f.to_host(on));
          return result;
        }},

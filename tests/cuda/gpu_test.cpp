@@ -251,31 +251,53 @@ TEST_F(Gpu, MergeCopyClearAndMove) {
   EXPECT_EQ(moved.inserted_keys(), 0u);
 }
 
+/// Host memory that the device reads by itself, while this lives.
+class locked_pages {
+ public:
+  explicit locked_pages(std::vector<std::uint64_t>& memory) : memory_(memory) {
+    EXPECT_EQ(cudaHostRegister(memory.data(), memory.size() * 8, cudaHostRegisterDefault),
+              cudaSuccess);
+  }
+  locked_pages(const locked_pages&) = delete;
+  locked_pages& operator=(const locked_pages&) = delete;
+  ~locked_pages() { EXPECT_EQ(cudaHostUnregister(memory_.data()), cudaSuccess); }
+
+ private:
+  std::vector<std::uint64_t>& memory_;
+};
+
+void expect_streams_like_reference(gpu::streamer& streamer, const key_batch& batch) {
+  filter expected(plan_for(batch.size(), 0.01));
+  expected.insert(batch.slice(0, batch.size() / 2));
+  gpu::filter f(plan_for(batch.size(), 0.01));
+  streamer.insert(f, batch.slice(0, batch.size() / 2));
+  ASSERT_TRUE(same_words(expected, f.to_host()));
+  std::vector<std::uint8_t> answers(bitmap_bytes(batch.size()));
+  std::vector<std::uint8_t> streamed(answers.size());
+  const std::uint64_t found =
+      reference_engine().may_contain(expected.view(), batch, answers.data(), {});
+  EXPECT_EQ(streamer.may_contain(f, batch, streamed.data()), found);
+  ASSERT_EQ(streamed, answers);
+  const std::uint64_t fresh = streamer.insert_new(f, batch, streamed.data());
+  const std::uint64_t in_order =
+      reference_engine().insert_new(expected.view(), batch, answers.data(), {});
+  EXPECT_GE(fresh, in_order);
+  ASSERT_TRUE(same_words(expected, f.to_host()));
+  comparisons += 3 * batch.size();
+}
+
 TEST_F(Gpu, StreamsLikeTheReference) {
-  auto keys = random_keys(1'000'003, 8);
+  auto keys = random_keys(300'003, 8);
   for (std::size_t i = 5; i < keys.size(); i += 5) keys[i] = keys[i / 3];
   const string_column column(50'000, 1, 3);
-  for (const key_batch& batch :
-       {key_batch::integers(keys), key_batch::hashes(keys), key_batch::strings(column.keys())}) {
-    const gpu::stream_options options{.memory_bytes = 1 << 20};
-    filter expected(plan_for(batch.size(), 0.01));
-    expected.insert(batch.slice(0, batch.size() / 2));
-    gpu::filter f(plan_for(batch.size(), 0.01));
-    gpu::insert(f, batch.slice(0, batch.size() / 2), options);
-    ASSERT_TRUE(same_words(expected, f.to_host()));
-    std::vector<std::uint8_t> answers(bitmap_bytes(batch.size()));
-    std::vector<std::uint8_t> streamed(answers.size());
-    const std::uint64_t found =
-        reference_engine().may_contain(expected.view(), batch, answers.data(), {});
-    EXPECT_EQ(gpu::may_contain(f, batch, streamed.data(), options), found);
-    ASSERT_EQ(streamed, answers);
-    const std::uint64_t fresh = gpu::insert_new(f, batch, streamed.data(), options);
-    const std::uint64_t in_order =
-        reference_engine().insert_new(expected.view(), batch, answers.data(), {});
-    EXPECT_GE(fresh, in_order);
-    ASSERT_TRUE(same_words(expected, f.to_host()));
-    comparisons += 3 * batch.size();
-  }
+  gpu::streamer streamer({.memory_bytes = 1 << 20, .threads = 3});
+  // Small before large: the slots grow.
+  expect_streams_like_reference(streamer, key_batch::integers(keys).slice(0, 8));
+  expect_streams_like_reference(streamer, key_batch::integers(keys));
+  expect_streams_like_reference(streamer, key_batch::hashes(keys));
+  expect_streams_like_reference(streamer, key_batch::strings(column.keys()));
+  const locked_pages locked(keys);
+  expect_streams_like_reference(streamer, key_batch::integers(keys));
 }
 
 TEST_F(Gpu, EngineRow) {
@@ -397,6 +419,11 @@ TEST_F(Gpu, RefusesWhatIsWrong) {
             gpu::current_device().memory_bytes < std::uint64_t{0xFFFFFFFF} * 64
                 ? error_code::out_of_memory
                 : error_code{});
+  EXPECT_EQ(code_of([&] {
+              gpu::insert(f, key_batch::integers({device.get(), 100}));
+            }),
+            error_code::wrong_key);
+  EXPECT_EQ(code_of([] { (void)gpu::streamer({.depth = 9}); }), error_code::invalid_argument);
   // And the device goes on working.
   f.insert(batch);
   EXPECT_EQ(f.count_contained(batch), 100u);
@@ -424,6 +451,7 @@ TEST(NoGpu, EveryDoorSaysWhatIsMissing) {
   expect_unavailable([] { (void)gpu::filter(plan_with_blocks(10, 8)); });
   expect_unavailable([&] { (void)gpu::filter::from_host(host); });
   expect_unavailable([] { (void)gpu::current_device(); });
+  expect_unavailable([] { (void)gpu::streamer(); });
   expect_unavailable([&] { cuda_engine().insert(host.view(), key_batch::integers(keys), {}); });
   expect_unavailable([&] {
     (void)cuda_engine().may_contain(host.view(), key_batch::integers(keys), bitmap.data(), {});

@@ -33,8 +33,15 @@ class lazy_device {
  public:
   explicit lazy_device(std::uint32_t seed) : random_(seed) {}
 
+  /// The caller's keys: read from where they are, as late as everything else.
+  bool keys_are_pinned = false;
+
+  struct usage {
+    std::size_t now = 0;
+    std::size_t most = 0;
+  };
   struct memory_block {
-    std::unique_ptr<std::uint64_t[]> words;
+    std::unique_ptr<std::uint64_t[], std::function<void(std::uint64_t*)>> words;
     template <class T>
     [[nodiscard]] T* data() const {
       return reinterpret_cast<T*>(words.get());
@@ -44,8 +51,9 @@ class lazy_device {
     std::shared_ptr<bool> happened;
   };
 
-  memory_block pinned(std::size_t bytes) { return block(bytes, pinned_bytes_); }
-  memory_block memory(std::size_t bytes) { return block(bytes, device_bytes_); }
+  memory_block pinned(std::size_t bytes) { return block(bytes, pinned_); }
+  memory_block memory(std::size_t bytes) { return block(bytes, device_); }
+  [[nodiscard]] bool is_pinned(const void*, std::size_t) const { return keys_are_pinned; }
   void copy_in(queue q, std::byte* to, const std::byte* from, std::size_t bytes) {
     add(q, [=] { std::copy_n(from, bytes, to); });
   }
@@ -69,8 +77,8 @@ class lazy_device {
   }
 
   void add(queue q, std::function<void()> work) { steps(q).push_back({std::move(work), nullptr}); }
-  [[nodiscard]] std::size_t pinned_bytes() const { return pinned_bytes_; }
-  [[nodiscard]] std::size_t device_bytes() const { return device_bytes_; }
+  [[nodiscard]] std::size_t pinned_bytes() const { return pinned_.most; }
+  [[nodiscard]] std::size_t device_bytes() const { return device_.most; }
 
  private:
   struct queued {
@@ -94,17 +102,21 @@ class lazy_device {
     return false;
   }
 
-  memory_block block(std::size_t bytes, std::size_t& total) {
-    total += bytes;
-    auto words = std::make_unique<std::uint64_t[]>(bytes / 8 + 1);
-    std::fill_n(words.get(), bytes / 8 + 1, 0xDDDDDDDDDDDDDDDDu);
-    return {std::move(words)};
+  memory_block block(std::size_t bytes, usage& use) {
+    use.now += bytes;
+    use.most = std::max(use.most, use.now);
+    auto* const words = new std::uint64_t[bytes / 8 + 1];
+    std::fill_n(words, bytes / 8 + 1, 0xDDDDDDDDDDDDDDDDu);
+    return {{words, [&use, bytes](const std::uint64_t* taken) {
+               use.now -= bytes;
+               delete[] taken;
+             }}};
   }
 
   std::mt19937 random_;
   std::array<std::deque<queued>, 3> queues_;
-  std::size_t pinned_bytes_ = 0;
-  std::size_t device_bytes_ = 0;
+  usage pinned_;
+  usage device_;
 };
 
 template <class F>
@@ -126,19 +138,24 @@ struct streamed {
 };
 
 streamed stream_contains(filter& f, const key_batch& keys, const gpu::stream_options& options,
-                         std::uint32_t order) {
+                         std::uint32_t order, bool pinned) {
   lazy_device device(order);
+  device.keys_are_pinned = pinned;
   streamed answer{std::vector<std::uint8_t>(bitmap_bytes(keys.size())), 0};
   {
-    gpu::detail::key_stream<lazy_device> ring(device, keys, options, 1 << 24, f.seed());
-    answer.found =
-        ring.run(true, answer.bitmap.data(), [&](const gpu::keys& chunk, std::uint8_t* bits) {
-          device.add(queue::work, [&f, chunk, bits] {
-            with_host_source(chunk, f.seed(), [&](const auto& source) {
-              host_contains<layout<4, 2>>(gpu_view(f), source, chunk.size(), bits);
-            });
-          });
+    gpu::detail::key_stream<lazy_device> ring(device, options, 1 << 24);
+    const auto work = [&](const gpu::keys& chunk, std::uint8_t* bits) {
+      device.add(queue::work, [&f, chunk, bits] {
+        with_host_source(chunk, f.seed(), [&](const auto& source) {
+          host_contains<layout<4, 2>>(gpu_view(f), source, chunk.size(), bits);
         });
+      });
+    };
+    // A batch before, whose slots are used again; they grow.
+    const key_batch some = keys.slice(0, keys.size() / 3);
+    const std::uint64_t found = ring.run(some, f.seed(), true, answer.bitmap.data(), work);
+    EXPECT_EQ(found, reference_engine().may_contain(f.view(), some, nullptr, {}));
+    answer.found = ring.run(keys, f.seed(), true, answer.bitmap.data(), work);
   }
   EXPECT_LE(device.pinned_bytes(), options.memory_bytes);
   EXPECT_LE(device.device_bytes(), options.memory_bytes);
@@ -153,16 +170,16 @@ void expect_streams_like_reference(const key_batch& keys, std::uint64_t memory_b
   expected.found = reference_engine().may_contain(f.view(), keys, expected.bitmap.data(), {});
   for (const unsigned depth : {2u, 3u, 8u}) {
     for (std::uint32_t order = 0; order < 3; ++order) {
-      const streamed answer = stream_contains(f, keys, {memory_bytes, depth}, order);
+      const streamed answer =
+          stream_contains(f, keys, {memory_bytes, depth, order}, order, order == 1);
       ASSERT_EQ(answer.found, expected.found) << depth;
       ASSERT_EQ(answer.bitmap, expected.bitmap) << depth;
 
       filter built = make_filter(3000, 8, seed);
       lazy_device device(order);
       {
-        gpu::detail::key_stream<lazy_device> ring(device, keys, {memory_bytes, depth}, 1 << 24,
-                                                  seed);
-        ring.run(false, nullptr, [&](const gpu::keys& chunk, std::uint8_t*) {
+        gpu::detail::key_stream<lazy_device> ring(device, {memory_bytes, depth}, 1 << 24);
+        ring.run(keys, seed, false, nullptr, [&](const gpu::keys& chunk, std::uint8_t*) {
           device.add(queue::work, [&built, chunk] {
             with_host_source(chunk, seed, [&](const auto& source) {
               host_insert<layout<4, 1>>(gpu_view(built), source, chunk.size());
@@ -216,14 +233,14 @@ TEST(Streaming, ChunksAreInOrder) {
   lazy_device device(1);
   std::vector<std::uint64_t> seen;
   {
-    gpu::detail::key_stream<lazy_device> ring(device, key_batch::integers(keys), {64 << 10, 3},
-                                              1 << 24, 0);
-    ring.run(false, nullptr, [&](const gpu::keys& chunk, std::uint8_t*) {
-      device.add(queue::work, [&seen, chunk] {
-        const auto* values = static_cast<const std::uint64_t*>(chunk.data());
-        seen.insert(seen.end(), values, values + chunk.size());
-      });
-    });
+    gpu::detail::key_stream<lazy_device> ring(device, {64 << 10, 3}, 1 << 24);
+    ring.run(key_batch::integers(keys), 0, false, nullptr,
+             [&](const gpu::keys& chunk, std::uint8_t*) {
+               device.add(queue::work, [&seen, chunk] {
+                 const auto* values = static_cast<const std::uint64_t*>(chunk.data());
+                 seen.insert(seen.end(), values, values + chunk.size());
+               });
+             });
   }
   EXPECT_EQ(seen, keys);
 }

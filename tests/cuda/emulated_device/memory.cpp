@@ -37,24 +37,43 @@ void unmap(std::byte* start, std::size_t bytes) {
 
 }  // namespace
 
-void* memory::add(std::size_t size, bool on_device) {
-  std::byte* const bytes = map(size, PROT_READ | PROT_WRITE);
-  std::byte* const address = on_device ? map(size, PROT_NONE) : bytes;
-  allocations_.emplace(address, allocation{address, bytes, size, on_device, false});
-  bytes_in_use_ += size;
-  return address;
-}
-
 void* memory::reserve_on_device(std::size_t size) {
   if (size > free_bytes()) return nullptr;
   device_bytes_in_use_ += size;
-  return add(size, true);
+  return add({.address = map(size, PROT_NONE),
+              .bytes = map(size, PROT_READ | PROT_WRITE),
+              .size = size,
+              .on_device = true,
+              .mapped = true,
+              .live = false})
+      .address;
 }
 
 void* memory::take_page_locked(std::size_t size) {
-  void* const address = add(size, false);
-  make_live(address);
-  return address;
+  std::byte* const bytes = map(size, PROT_READ | PROT_WRITE);
+  add({.address = bytes,
+       .bytes = bytes,
+       .size = size,
+       .on_device = false,
+       .mapped = true,
+       .live = false});
+  make_live(bytes);
+  return bytes;
+}
+
+void memory::lock_pages(void* start, std::size_t size) {
+  auto* const bytes = static_cast<std::byte*>(start);
+  add({.address = bytes,
+       .bytes = bytes,
+       .size = size,
+       .on_device = false,
+       .mapped = false,
+       .live = true});
+}
+
+allocation& memory::add(const allocation& added) {
+  bytes_in_use_ += added.size;
+  return allocations_.emplace(added.address, added).first->second;
 }
 
 void memory::make_live(void* address) {
@@ -64,7 +83,7 @@ void memory::make_live(void* address) {
   if (one.size <= std::size_t{64} << 20) std::memset(one.bytes, garbage, one.size);
 }
 
-void memory::release(void* address) {
+allocation memory::take(void* address) {
   const auto found = allocations_.find(static_cast<std::byte*>(address));
   if (found == allocations_.end() || !found->second.live) {
     misuse("memory is freed that is not allocated, or not yet in the order of its stream");
@@ -72,11 +91,21 @@ void memory::release(void* address) {
   const allocation one = found->second;
   allocations_.erase(found);
   bytes_in_use_ -= one.size;
+  return one;
+}
+
+void memory::release(void* address) {
+  const allocation one = take(address);
+  if (!one.mapped) misuse("memory is freed that was only locked");
   if (one.on_device) {
     device_bytes_in_use_ -= one.size;
     unmap(one.address, one.size);
   }
   unmap(one.bytes, one.size);
+}
+
+void memory::unlock_pages(void* start) {
+  if (take(start).mapped) misuse("memory is unlocked that was not locked");
 }
 
 const allocation* memory::find(const void* address) const {

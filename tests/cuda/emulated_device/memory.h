@@ -13,7 +13,8 @@ struct allocation {
   std::byte* bytes;
   std::size_t size;
   bool on_device;
-  bool live;  ///< between its allocation and its release, in the order of the streams
+  bool mapped;  ///< by us
+  bool live;    ///< between its allocation and its release, in the order of the streams
 
   /// The byte behind an address of this allocation.
   [[nodiscard]] std::byte* at(const void* inside) const {
@@ -32,6 +33,9 @@ class memory {
   /// Null when the device has no room. Not live yet.
   void* reserve_on_device(std::size_t size);
   void* take_page_locked(std::size_t size);
+  /// Of the program's own memory.
+  void lock_pages(void* start, std::size_t size);
+  void unlock_pages(void* start);
   void make_live(void* address);
   void release(void* address);
 
@@ -45,7 +49,8 @@ class memory {
   [[nodiscard]] std::uint64_t bytes_in_use() const { return bytes_in_use_; }
 
  private:
-  void* add(std::size_t size, bool on_device);
+  allocation& add(const allocation& added);
+  allocation take(void* address);
 
   std::map<const std::byte*, allocation> allocations_;
   std::uint64_t device_bytes_;

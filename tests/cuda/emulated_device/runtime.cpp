@@ -555,6 +555,28 @@ cudaError_t cudaFreeHost(void* memory) {
   return clean_up([&](device& on) { on.memory_of.release(memory); });
 }
 
+cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
+  return call("cudaHostRegister", [&](device& on) {
+    on.memory_of.lock_pages(memory, bytes);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaHostUnregister(void* memory) {
+  return clean_up([&](device& on) { on.memory_of.unlock_pages(memory); });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  return call("cudaPointerGetAttributes", [&](device& on) {
+    *attributes = {};
+    const allocation* const found = on.memory_of.find(address, 1);
+    attributes->type = found == nullptr   ? cudaMemoryTypeUnregistered
+                       : found->on_device ? cudaMemoryTypeDevice
+                                          : cudaMemoryTypeHost;
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync",

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -14,23 +15,51 @@ namespace octobloom::gpu {
 struct stream_options {
   /// The most device memory, and the most pinned host memory, that keys and results in flight may
   /// take; at least 64 KiB. insert_new takes 25 bytes a key of a chunk besides.
-  std::uint64_t memory_bytes = std::uint64_t{256} << 20;
+  std::uint64_t memory_bytes = std::uint64_t{96} << 20;
   /// Chunks in flight: while one is computed, the next is uploaded and the one before downloaded.
   /// 2 to 8.
   unsigned depth = 3;
+  /// Threads that copy keys into pinned memory; 0 is one a core. Integers and hashes that are in
+  /// page-locked memory already (cudaMallocHost, cudaHostRegister) are uploaded from where they
+  /// are.
+  unsigned threads = 0;
 };
 
-/// Inserts host keys chunk by chunk, in order. Waits. Returns nothing; filter.inserted_keys() grows
-/// by keys.size().
-void insert(filter& target, const key_batch& keys, const stream_options& options = {});
+/// Passes batches of host keys through filters on the device that is current when it is made. It
+/// keeps its streams and its pinned and device memory from call to call, as large as the largest
+/// batch needed, since those are slow to take. Calls wait for the device, return when all is done,
+/// and throw octobloom::error{device} or {out_of_memory}; afterwards the streamer can be used
+/// again, and a filter that was inserted into may hold some of the batch's keys. Move only. Not
+/// thread-safe.
+class streamer {
+ public:
+  /// Throws octobloom::error{invalid_argument} for options outside their range, and
+  /// {engine_unavailable} where no device can be used.
+  explicit streamer(const stream_options& options = {});
+  streamer(streamer&&) noexcept;
+  streamer& operator=(streamer&&) noexcept;
+  ~streamer();
 
-/// One answer a key, into `bitmap` in host memory (null: count only); returns how many may be
-/// contained. Waits.
+  /// Inserts host keys chunk by chunk, in order. filter.inserted_keys() grows by keys.size().
+  void insert(filter& target, const key_batch& keys);
+
+  /// One answer a key, into `bitmap` in host memory (null: count only); returns how many may be
+  /// contained.
+  std::uint64_t may_contain(const filter& source, const key_batch& keys, std::uint8_t* bitmap);
+
+  /// filter::insert_new over host keys, in order; the groups are the chunks, of at most 2^24 keys,
+  /// so the answers depend on memory_bytes only as described there.
+  std::uint64_t insert_new(filter& target, const key_batch& keys, std::uint8_t* bitmap);
+
+ private:
+  class ring;
+  std::unique_ptr<ring> ring_;
+};
+
+/// One batch through a streamer of its own.
+void insert(filter& target, const key_batch& keys, const stream_options& options = {});
 std::uint64_t may_contain(const filter& source, const key_batch& keys, std::uint8_t* bitmap,
                           const stream_options& options = {});
-
-/// filter::insert_new over host keys, in order; the groups are the chunks, of at most 2^24 keys, so
-/// the answers depend on memory_bytes only as described there. Waits.
 std::uint64_t insert_new(filter& target, const key_batch& keys, std::uint8_t* bitmap,
                          const stream_options& options = {});
 

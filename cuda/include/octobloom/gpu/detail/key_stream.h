@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <octobloom/detail/team.h>
 #include <octobloom/error.h>
 #include <octobloom/filter_view.h>
 #include <octobloom/gpu/keys.h>
@@ -20,6 +21,7 @@
 /// three queues, so that one chunk is uploaded, one computed and one downloaded at a time.
 ///
 ///   device.pinned(bytes), device.memory(bytes)     owners with data<T>()
+///   device.is_pinned(from, bytes)                  whether the caller's memory needs no slot
 ///   device.copy_in(queue, to, from, bytes), device.copy_out(queue, to, from, bytes)
 ///   device.record(queue) -> event                  all that the queue has been given so far
 ///   device.wait(queue, event)                      the queue goes on when the event has happened
@@ -28,10 +30,27 @@ namespace octobloom::gpu::detail {
 
 enum class queue : std::uint8_t { upload, work, download };
 
+/// Splits [0, count) into tasks of `grain` and runs f(first, last) for each.
+template <class F>
+void in_parallel(unsigned threads, std::size_t count, std::size_t grain, const F& f) {
+  octobloom::detail::run_tasks(threads, (count + grain - 1) / grain, [&](std::size_t task) {
+    f(task * grain, std::min(count, (task + 1) * grain));
+  });
+}
+
+/// memcpy, by several threads: one alone is slower than the link to a device.
+inline void copy_bytes(unsigned threads, std::byte* to, const void* from, std::size_t bytes) {
+  constexpr std::size_t grain = 1 << 20;  // a thread takes as long to start as to copy some 100 KB
+  in_parallel(threads, bytes, grain, [&](std::size_t first, std::size_t last) {
+    std::memcpy(to + first, static_cast<const std::byte*>(from) + first, last - first);
+  });
+}
+
 /// How large the chunks are.
 struct chunk_plan {
   std::size_t slot_bytes = 0;  ///< of keys, and of results behind them
   std::size_t keys = 0;        ///< at most, a multiple of 256
+  std::size_t depth = 0;       ///< slots
 
   [[nodiscard]] std::size_t results_at() const noexcept { return slot_bytes - keys / 8; }
 
@@ -47,33 +66,34 @@ struct chunk_plan {
                   "streaming needs at least 65536 bytes for keys in flight, not " +
                       std::to_string(options.memory_bytes));
     }
-    chunk_plan plan;
     // A key is 8 bytes and a bit of a result.
     const std::uint64_t bytes = options.memory_bytes / options.depth;
-    plan.keys = std::min<std::size_t>(bytes * 8 / 65, most_keys) / 256 * 256;
-    plan.slot_bytes = plan.keys * 8 + plan.keys / 8;
-    return plan;
+    return with_keys(std::min<std::size_t>(bytes * 8 / 65, most_keys) / 256 * 256, options.depth);
+  }
+
+  /// Short batches need less, as far as that is known.
+  [[nodiscard]] chunk_plan for_batch(const key_batch& batch) const noexcept {
+    if (batch.kind() == key_kind::strings) return *this;
+    if (batch.size() < keys) return with_keys((batch.size() + 255) / 256 * 256, 1);
+    return with_keys(keys, std::min<std::size_t>(depth, batch.size() / (keys + 1) + 1));
+  }
+
+ private:
+  static chunk_plan with_keys(std::size_t keys, std::size_t depth) noexcept {
+    return {keys * 8 + keys / 8, keys, depth};
   }
 };
 
+/// One batch at a time; the slots are kept for the next.
 template <class Device>
 class key_stream {
  public:
-  key_stream(Device& device, const key_batch& keys, const stream_options& options,
-             std::size_t most_keys, std::uint64_t seed)
-      : device_(device), keys_(keys), seed_(seed), plan_(chunk_plan::of(options, most_keys)) {
-    // Short batches need less than the bound, as far as that is known.
-    if (keys.kind() != key_kind::strings && keys.size() < plan_.keys) {
-      plan_.keys = (keys.size() + 255) / 256 * 256;
-      plan_.slot_bytes = plan_.keys * 8 + plan_.keys / 8;
-    }
-    const std::size_t chunks =
-        keys.kind() == key_kind::strings ? options.depth : keys.size() / (plan_.keys + 1) + 1;
-    const std::size_t depth = std::min<std::size_t>(options.depth, chunks);
-    for (std::size_t i = 0; i < depth; ++i) {
-      slots_.push_back({device.pinned(plan_.slot_bytes), device.memory(plan_.slot_bytes)});
-    }
-  }
+  /// Takes no memory yet. Throws octobloom::error{invalid_argument} for options outside their
+  /// range.
+  key_stream(Device& device, const stream_options& options, std::size_t most_keys)
+      : device_(device),
+        most_(chunk_plan::of(options, most_keys)),
+        threads_(octobloom::detail::thread_count(options.threads)) {}
   key_stream(const key_stream&) = delete;
   key_stream& operator=(const key_stream&) = delete;
   /// What is in flight uses the slots.
@@ -81,9 +101,53 @@ class key_stream {
 
   /// Calls work(chunk of device keys, bitmap in device memory) for each chunk, in order; what it
   /// starts belongs on the work queue. The bitmap it fills goes to `bitmap` (may be null). Returns
-  /// how many bits were set. Without `results`, nothing is downloaded and 0 is returned.
+  /// how many bits were set. Without `results`, nothing is downloaded and 0 is returned. `seed` is
+  /// for strings that are hashed here.
   template <class Work>
-  std::uint64_t run(bool results, std::uint8_t* bitmap, Work work) {
+  std::uint64_t run(const key_batch& keys, std::uint64_t seed, bool results, std::uint8_t* bitmap,
+                    Work work) {
+    prepare(keys, seed);
+    try {
+      return pass(results, bitmap, work);
+    } catch (...) {
+      device_.finish();  // what is in flight may read the caller's memory
+      throw;
+    }
+  }
+
+ private:
+  using memory_owner = decltype(std::declval<Device&>().memory(0));
+  using pinned_owner = decltype(std::declval<Device&>().pinned(0));
+  using event = decltype(std::declval<Device&>().record(queue::work));
+
+  struct slot {
+    std::size_t bytes;
+    pinned_owner host;
+    memory_owner device;
+    std::optional<event> done{};
+    bool has_results = false;
+    std::size_t first = 0;  ///< key
+    std::size_t count = 0;
+    key_kind kind = key_kind::integers;
+  };
+
+  void prepare(const key_batch& keys, std::uint64_t seed) {
+    for (slot& one : slots_) one.done.reset();  // by an exception, if at all
+    keys_ = keys;
+    seed_ = seed;
+    plan_ = most_.for_batch(keys);
+    next_slot_ = 0;
+    next_key_ = 0;
+    direct_ = keys.kind() != key_kind::strings && device_.is_pinned(keys.values(), keys.size() * 8);
+    if (!slots_.empty() && slots_.front().bytes < plan_.slot_bytes) slots_.clear();
+    while (slots_.size() < plan_.depth) {
+      slots_.push_back(
+          {plan_.slot_bytes, device_.pinned(plan_.slot_bytes), device_.memory(plan_.slot_bytes)});
+    }
+  }
+
+  template <class Work>
+  std::uint64_t pass(bool results, std::uint8_t* bitmap, Work& work) {
     std::uint64_t found = 0;
     std::optional<std::size_t> ahead = upload_next(found, bitmap);
     while (ahead) {
@@ -99,21 +163,6 @@ class key_stream {
     return found;
   }
 
- private:
-  using memory_owner = decltype(std::declval<Device&>().memory(0));
-  using pinned_owner = decltype(std::declval<Device&>().pinned(0));
-  using event = decltype(std::declval<Device&>().record(queue::work));
-
-  struct slot {
-    pinned_owner host;
-    memory_owner device;
-    std::optional<event> done{};
-    bool has_results = false;
-    std::size_t first = 0;  ///< key
-    std::size_t count = 0;
-    key_kind kind = key_kind::integers;
-  };
-
   /// Fills the next slot and starts its upload; empty when there are no more keys.
   std::optional<std::size_t> upload_next(std::uint64_t& found, std::uint8_t* bitmap) {
     if (next_key_ == keys_.size()) return std::nullopt;
@@ -123,7 +172,9 @@ class key_stream {
     found += deliver(s, bitmap);
     const std::size_t bytes = fill(s);
     device_.copy_in(queue::upload, s.device.template data<std::byte>(),
-                    s.host.template data<std::byte>(), bytes);
+                    direct_ ? reinterpret_cast<const std::byte*>(keys_.values() + s.first)
+                            : s.host.template data<std::byte>(),
+                    bytes);
     device_.wait(queue::work, device_.record(queue::upload));
     next_key_ += s.count;
     return number;
@@ -158,13 +209,17 @@ class key_stream {
     return bits;
   }
 
-  /// Copies keys from next_key_ on; returns the bytes to upload.
+  /// Takes keys from next_key_ on, and copies them into the slot where the device cannot read the
+  /// caller's memory; returns the bytes to upload.
   std::size_t fill(slot& s) {
     s.first = next_key_;
     s.kind = keys_.kind();
     if (s.kind == key_kind::strings) return fill_strings(s);
     s.count = std::min(plan_.keys, keys_.size() - next_key_);
-    std::memcpy(s.host.template data<std::byte>(), keys_.values() + next_key_, s.count * 8);
+    if (!direct_) {
+      copy_bytes(threads_, s.host.template data<std::byte>(), keys_.values() + next_key_,
+                 s.count * 8);
+    }
     return s.count * 8;
   }
 
@@ -191,11 +246,11 @@ class key_stream {
       return s.count * 8;
     }
     s.count = fits;
-    for (std::size_t i = 0; i <= fits; ++i) words[i] = offsets[i] - offsets[0];
-    if (offsets[fits] > offsets[0]) {
-      std::memcpy(words + fits + 1, strings.bytes + offsets[0],
-                  static_cast<std::size_t>(offsets[fits] - offsets[0]));
-    }
+    in_parallel(threads_, fits + 1, 1 << 17, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) words[i] = offsets[i] - offsets[0];
+    });
+    copy_bytes(threads_, reinterpret_cast<std::byte*>(words + fits + 1), strings.bytes + offsets[0],
+               static_cast<std::size_t>(offsets[fits] - offsets[0]));
     return size_of(fits);
   }
 
@@ -214,10 +269,15 @@ class key_stream {
   }
 
   Device& device_;
-  key_batch keys_;
-  std::uint64_t seed_;
-  chunk_plan plan_;
+  chunk_plan most_;
+  unsigned threads_;
   std::vector<slot> slots_;
+
+  // Of the batch.
+  key_batch keys_ = key_batch::hashes({});
+  std::uint64_t seed_ = 0;
+  chunk_plan plan_;
+  bool direct_ = false;  ///< from the caller's memory, which is pinned
   std::size_t next_slot_ = 0;
   std::size_t next_key_ = 0;
 };

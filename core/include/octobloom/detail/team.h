@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace octobloom::simd {
+namespace octobloom::detail {
 
 /// The number of threads that `wanted` means: 0 is one a core that this process may use.
 [[nodiscard]] unsigned thread_count(unsigned wanted) noexcept;
@@ -27,4 +27,4 @@ class task_reference {
 /// share. Tasks must not throw.
 void run_tasks(unsigned threads, std::size_t tasks, const task_reference& task) noexcept;
 
-}  // namespace octobloom::simd
+}  // namespace octobloom::detail

@@ -1,4 +1,4 @@
-#include "team.h"
+#include <octobloom/detail/team.h>
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace octobloom::simd {
+namespace octobloom::detail {
 
 unsigned thread_count(unsigned wanted) noexcept {
   return wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
@@ -27,4 +27,4 @@ void run_tasks(unsigned threads, std::size_t tasks, const task_reference& task) 
   work();
 }
 
-}  // namespace octobloom::simd
+}  // namespace octobloom::detail

@@ -67,7 +67,7 @@ struct device_keys {
   gpu::buffer memory;
 };
 
-constexpr std::uint32_t blocks = 1500;
+constexpr std::uint32_t blocks = 2000;  // two slices of more than 48 KiB
 constexpr std::size_t count = 3000;
 
 const std::vector<std::uint64_t>& some_keys() {

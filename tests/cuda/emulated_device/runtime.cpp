@@ -544,6 +544,17 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   });
 }
 
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
+  return call("cudaDeviceGetDefaultMemPool", [&](device& on) {
+    *pool = reinterpret_cast<cudaMemPool_t>(&on);  // there is one
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+  return call("cudaMemPoolSetAttribute", [](device&) { return cudaSuccess; });
+}
+
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
   return call("cudaMallocHost", [&](device& on) {
     *memory = on.memory_of.take_page_locked(bytes);

@@ -139,30 +139,34 @@ void expect_like_reference(std::uint32_t blocks, std::uint32_t k, const key_batc
   comparisons += 5 * host.size() + 5 * expected.view().shape().word_count();
 }
 
-TEST_F(Gpu, EveryKindOfKeyKAndTail) {
-  for (const std::uint32_t k : {1u, 4u, 7u, 8u, 9u, 16u, 17u, 24u}) {
-    for (const std::size_t count : {1u, 31u, 33u, 255u, 257u, 1000u, 100'003u}) {
-      auto wide = random_keys(count, count + k);
-      for (std::size_t i = 3; i < count; i += 3) wide[i] = wide[i / 2];
-      const device_copy<std::uint64_t> device_wide(wide);
-      expect_like_reference(333, k, key_batch::integers(wide),
-                            gpu::keys::integers(device_wide.get(), count));
-      expect_like_reference(70'001, k, key_batch::hashes(wide),
-                            gpu::keys::hashes(device_wide.get(), count));
-      std::vector<std::int32_t> narrow(count);
-      for (std::size_t i = 0; i < count; ++i) narrow[i] = static_cast<std::int32_t>(wide[i]);
-      std::vector<std::uint64_t> widened;
-      for (const auto key : narrow) widened.push_back(widen(key));
-      const device_copy<std::int32_t> device_narrow(narrow);
-      expect_like_reference(5000, k, key_batch::integers(widened),
-                            gpu::keys::integers(device_narrow.get(), count));
-      const string_column column(count, k % 2, k);
-      const device_strings strings(column);
-      expect_like_reference(5000, k, key_batch::strings(column.keys()),
-                            gpu::keys::strings(strings.keys));
-    }
+class GpuForK : public Gpu, public ::testing::WithParamInterface<std::uint32_t> {};
+
+TEST_P(GpuForK, EveryKindOfKeyAndTail) {
+  const std::uint32_t k = GetParam();
+  for (const std::size_t count : {1u, 31u, 33u, 255u, 257u, 1000u, 100'003u}) {
+    auto wide = random_keys(count, count + k);
+    for (std::size_t i = 3; i < count; i += 3) wide[i] = wide[i / 2];
+    const device_copy<std::uint64_t> device_wide(wide);
+    expect_like_reference(333, k, key_batch::integers(wide),
+                          gpu::keys::integers(device_wide.get(), count));
+    expect_like_reference(70'001, k, key_batch::hashes(wide),
+                          gpu::keys::hashes(device_wide.get(), count));
+    std::vector<std::int32_t> narrow(count);
+    for (std::size_t i = 0; i < count; ++i) narrow[i] = static_cast<std::int32_t>(wide[i]);
+    std::vector<std::uint64_t> widened;
+    for (const auto key : narrow) widened.push_back(widen(key));
+    const device_copy<std::int32_t> device_narrow(narrow);
+    expect_like_reference(5000, k, key_batch::integers(widened),
+                          gpu::keys::integers(device_narrow.get(), count));
+    const string_column column(count, k % 2, k);
+    const device_strings strings(column);
+    expect_like_reference(5000, k, key_batch::strings(column.keys()),
+                          gpu::keys::strings(strings.keys));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(K, GpuForK, ::testing::Values(1u, 4u, 7u, 8u, 9u, 16u, 17u, 24u),
+                         ::testing::PrintToStringParamName());
 
 TEST_F(Gpu, SelectsValues) {
   const auto keys = random_keys(10'001, 4);

@@ -228,7 +228,15 @@ TEST_F(Gpu, FilesAreTheReferencesByteForByte) {
   EXPECT_EQ(read_file(folder + "octobloom-gpu"), read_file(folder + "octobloom-host"));
   std::filesystem::remove(folder + "octobloom-host");
   std::filesystem::remove(folder + "octobloom-gpu");
-  comparisons += 2 * host.bytes();
+
+  std::ofstream(folder + "octobloom-keys", std::ios::binary)
+      .write(reinterpret_cast<const char*>(keys.data()),
+             static_cast<std::streamsize>(keys.size() * 8));
+  gpu::filter streamed(plan_for(keys.size(), 0.001), {.seed = 99});
+  gpu::insert(streamed, gpu::mapped_integers(folder + "octobloom-keys").as_keys());
+  EXPECT_TRUE(same_words(host, streamed.to_host()));
+  std::filesystem::remove(folder + "octobloom-keys");
+  comparisons += 3 * host.bytes();
 }
 
 TEST_F(Gpu, MergeCopyClearAndMove) {

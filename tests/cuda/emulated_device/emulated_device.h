@@ -41,11 +41,4 @@ void fail_call(std::uint64_t n, cudaError_t status);
 /// Streams and events that are not destroyed.
 [[nodiscard]] std::uint64_t handles_in_use();
 
-/// Kernels that were interpreted, and the instructions of their threads.
-struct work {
-  std::uint64_t launches = 0;
-  std::uint64_t instructions = 0;
-};
-[[nodiscard]] work work_done();
-
 }  // namespace octobloom::emulated_device

@@ -3,302 +3,25 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "cuda/emulated_device/emulated_device.h"
-#include "cuda/emulated_device/images.h"
-#include "cuda/emulated_device/memory.h"
-#include "cuda/emulated_device/misuse.h"
-#include "cuda/emulated_device/streams.h"
-
-namespace octobloom::emulated_device {
-namespace {
-
-constexpr int multiprocessors = 4;
-constexpr int shared_bytes = 48 << 10;
-constexpr int shared_bytes_opt_in = 227 << 10;
-// Small, so that filters beyond it are quickly made.
-constexpr int l2_bytes = 1 << 20;
-constexpr int persisting_l2_bytes = l2_bytes / 2;
-constexpr int exit_status_of_a_leak = 70;
-
-std::string setting(const char* name, const char* otherwise) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? otherwise : value;
-}
-
-struct recorded_event {
-  bool timing;
-  operation_ptr record;
-};
-
-class device {
- public:
-  static device& instance() {
-    static device* const one = [] {
-      std::atexit([] { instance().end(); });
-      return new device;  // registered code and late destructors need it to the end
-    }();
-    return *one;
-  }
-
-  std::recursive_mutex mutex;
-  memory memory_of{std::stoull(setting("OCTOBLOOM_EMULATED_MEMORY", "2147483648"))};
-  stream_scheduler streams{setting("OCTOBLOOM_EMULATED_SCHEDULE", "1")};
-  std::vector<std::unique_ptr<image>> images;
-  std::map<const void*, kernel> kernels;
-  std::map<void*, std::unique_ptr<recorded_event>> events;
-  std::map<void*, cudaAccessPolicyWindow> windows;
-  std::vector<std::tuple<dim3, dim3, std::size_t, cudaStream_t>> configurations;
-  std::size_t persisting_limit = 0;
-  cudaError_t last_error = cudaSuccess;
-  cudaError_t broken = cudaSuccess;  ///< what a device answers to everything after a fault
-  std::uint64_t calls = 0;
-  std::uint64_t call_to_fail = 0;
-  cudaError_t failure = cudaSuccess;
-  std::string failed_call;
-  work done;
-
-  /// What the runtime answers and remembers.
-  cudaError_t answer(cudaError_t status) {
-    if (status != cudaSuccess) last_error = status;
-    return status;
-  }
-
-  void fault(cudaError_t status, const std::string& what) {
-    std::fprintf(stderr, "emulated device: %s\n", what.c_str());
-    if (broken == cudaSuccess) broken = status;
-  }
-
-  recorded_event& checked(cudaEvent_t event) {
-    const auto found = events.find(event);
-    if (found == events.end()) misuse("an event is used that was not created, or is destroyed");
-    return *found->second;
-  }
-
-  kernel& checked_kernel(const void* function) {
-    const auto found = kernels.find(function);
-    if (found == kernels.end()) misuse("a kernel is launched that was not registered");
-    return found->second;
-  }
-
-  [[nodiscard]] std::uint64_t handles_in_use() const { return events.size() + streams.in_use(); }
-
-  [[nodiscard]] int capability() const {
-    int newest = 0;
-    for (const auto& one : images) newest = std::max(newest, one->capability());
-    return newest;
-  }
-
-  cudaError_t launch(kernel& launched, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                     cudaStream_t on);
-  cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                   cudaStream_t on);
-  cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t on);
-
- private:
-  void end();
-  void interpret(const kernel& launched, dim3 grid, dim3 block, const parameters& given,
-                 std::size_t shared);
-};
-
-void device::end() {
-  const std::lock_guard lock(mutex);
-  streams.finish_all();
-  if (broken != cudaSuccess) return;
-  if (memory_of.bytes_in_use() != 0 || handles_in_use() != 0) {
-    std::fprintf(stderr,
-                 "emulated device: %llu bytes, %llu streams and events were never given back\n",
-                 static_cast<unsigned long long>(memory_of.bytes_in_use()),
-                 static_cast<unsigned long long>(handles_in_use()));
-    std::fflush(nullptr);
-    std::_Exit(exit_status_of_a_leak);
-  }
-}
-
-cudaError_t device::launch(kernel& launched, dim3 grid, dim3 block, void** arguments,
-                           std::size_t shared, cudaStream_t on) {
-  stream_queue& queue = streams.checked(on);
-  const ptxrun::Entry& entry = launched.code->entry(launched.name);
-  const std::size_t threads = std::size_t{block.x} * block.y * block.z;
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || threads > 1024 ||
-      grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535) {
-    return cudaErrorInvalidConfiguration;
-  }
-  const std::size_t room =
-      std::max<std::size_t>(shared_bytes - entry.static_shared, launched.dynamic_shared_limit);
-  if (shared > room) return cudaErrorInvalidValue;
-  streams.add(queue,
-              [this, &launched, grid, block, shared, given = copy_parameters(launched, arguments)] {
-                interpret(launched, grid, block, given, shared);
-              });
-  return cudaSuccess;
-}
-
-void device::interpret(const kernel& launched, dim3 grid, dim3 block, const parameters& given,
-                       std::size_t shared) {
-  if (broken != cudaSuccess) return;
-  const ptxrun::Entry& entry = launched.code->entry(launched.name);
-  std::vector<ptxrun::Arg> arguments;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    arguments.push_back(argument(given[i], entry.params[i].align, memory_of));
-  }
-  ptxrun::Options options;
-  options.seed = ++done.launches;
-  options.collect_stats = false;
-  // CUB reads shared memory by vectors, parts of which nobody wrote and nobody uses.
-  options.check_init = entry.demangled.find("cub::") == std::string::npos;
-  try {
-    const ptxrun::Stats stats =
-        launched.code->module().launch(entry.name, {grid.x, grid.y, grid.z},
-                                       {block.x, block.y, block.z}, shared, arguments, options);
-    done.instructions += stats.lane_instructions;
-  } catch (const ptxrun::Fault& failed) {
-    fault(cudaErrorIllegalAddress, failed.what());
-  }
-}
-
-cudaError_t device::copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                         cudaStream_t on) {
-  stream_queue& queue = streams.checked(on);
-  if (bytes == 0) return cudaSuccess;
-  const bool to_device = kind != cudaMemcpyDeviceToHost;
-  const bool from_device = kind != cudaMemcpyHostToDevice;
-  if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDefault) misuse("a copy of unused kind");
-
-  // The host's pageable memory is read before the call returns, and written before it returns;
-  // page-locked memory when the stream gets there.
-  const allocation* const host =
-      to_device && from_device ? nullptr : memory_of.find(to_device ? from : to, bytes);
-  if (host != nullptr && host->on_device) misuse("device memory is given as the host's");
-  const bool pageable = !(to_device && from_device) && host == nullptr;
-  std::vector<std::byte> staged;
-  if (pageable && to_device) {
-    const auto* const start = static_cast<const std::byte*>(from);
-    staged.assign(start, start + bytes);
-  }
-  const operation_ptr added = streams.add(queue, [this, to, from, bytes, to_device, from_device,
-                                                  pageable, staged = std::move(staged)] {
-    if (broken != cudaSuccess) return;
-    const auto place = [&](const void* address, bool on_device) -> std::byte* {
-      if (!on_device && pageable) {
-        return const_cast<std::byte*>(static_cast<const std::byte*>(address));
-      }
-      const allocation* const found = memory_of.find(address, bytes);
-      if (found != nullptr && found->on_device == on_device) return found->at(address);
-      fault(cudaErrorIllegalAddress, on_device ? "a copy of " + std::to_string(bytes) +
-                                                     " bytes outside of the device's live memory"
-                                               : "page-locked memory was freed under a copy");
-      return nullptr;
-    };
-    std::byte* const target = place(to, to_device);
-    const std::byte* const source = staged.empty() ? place(from, from_device) : staged.data();
-    if (target != nullptr && source != nullptr) std::memcpy(target, source, bytes);
-  });
-  if (pageable && from_device) streams.finish(added);
-  return broken;
-}
-
-cudaError_t device::fill(void* to, int value, std::size_t bytes, cudaStream_t on) {
-  streams.add(streams.checked(on), [this, to, value, bytes] {
-    if (broken != cudaSuccess || bytes == 0) return;
-    const allocation* const target = memory_of.find(to, bytes);
-    if (target == nullptr || !target->on_device) {
-      fault(cudaErrorIllegalAddress, "memory is set outside of the device's live memory");
-      return;
-    }
-    std::memset(target->at(to), value, bytes);
-  });
-  return cudaSuccess;
-}
-
-/// Runs a call of the runtime that can fail. `f` gets the device.
-template <class F>
-cudaError_t call(const char* name, F f) {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  ++on.calls;
-  if (on.call_to_fail != 0 && --on.call_to_fail == 0) {
-    on.failed_call = name;
-    return on.answer(on.failure);
-  }
-  if (on.broken != cudaSuccess) return on.answer(on.broken);
-  const cudaError_t status = f(on);
-  return on.answer(status != cudaSuccess ? status : on.broken);
-}
-
-/// One that is part of cleaning up, and is let succeed.
-template <class F>
-cudaError_t clean_up(F f) {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  if (on.broken != cudaSuccess) return on.answer(on.broken);
-  f(on);
-  return cudaSuccess;
-}
-
-}  // namespace
-
-void set_schedule(const std::string& schedule) {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  on.streams.finish_all();
-  on.streams.set_order(schedule);
-}
-
-std::uint64_t calls() {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  return on.calls;
-}
-
-void fail_call(std::uint64_t n, cudaError_t status) {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  on.call_to_fail = n;
-  on.failure = status;
-  on.failed_call.clear();
-}
-
-std::string failed_call() {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  return on.failed_call;
-}
-
-std::uint64_t bytes_in_use() {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  on.streams.finish_all();
-  return on.memory_of.bytes_in_use();
-}
-
-std::uint64_t handles_in_use() {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  return on.handles_in_use();
-}
-
-work work_done() {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  return on.done;
-}
-
-}  // namespace octobloom::emulated_device
+#include "cuda/emulated_device/device.h"
 
 using namespace octobloom::emulated_device;
+
+namespace {
+/// Of the <<<…>>> that this thread is at.
+thread_local std::vector<std::tuple<dim3, dim3, std::size_t, cudaStream_t>> configurations;
+}  // namespace
 
 extern "C" {
 
@@ -329,14 +52,13 @@ cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* host_function) {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
                                      cudaStream_t stream) {
-  device::instance().configurations.emplace_back(grid, block, shared, stream);
+  configurations.emplace_back(grid, block, shared, stream);
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream) {
-  auto& all = device::instance().configurations;
-  std::tie(*grid, *block, *shared, *static_cast<cudaStream_t*>(stream)) = all.back();
-  all.pop_back();
+  std::tie(*grid, *block, *shared, *static_cast<cudaStream_t*>(stream)) = configurations.back();
+  configurations.pop_back();
   return cudaSuccess;
 }
 
@@ -491,13 +213,11 @@ cudaError_t cudaCtxResetPersistingL2Cache() {
 cudaError_t cudaGetLastError() {
   device& on = device::instance();
   const std::lock_guard lock(on.mutex);
-  return std::exchange(on.last_error, on.broken);
+  return std::exchange(device::last_error, on.broken);
 }
 
 cudaError_t cudaPeekAtLastError() {
-  device& on = device::instance();
-  const std::lock_guard lock(on.mutex);
-  return on.last_error;
+  return device::last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t status) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include <octobloom/detail/popcount.h>
+
 #include "body_table.h"
 #include "candidates.h"
 
@@ -161,7 +163,7 @@ void counting_filter::clear() noexcept {
 std::uint64_t counting_filter::saturated_counters() const noexcept {
   std::uint64_t count = 0;
   for (std::uint64_t i = 0; i < counters_.size(); ++i) {
-    count += static_cast<std::uint64_t>(std::popcount(at_limit(counters_.words()[i])));
+    count += detail::popcount(at_limit(counters_.words()[i]));
   }
   return count;
 }

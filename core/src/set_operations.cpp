@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+
+#include <octobloom/detail/popcount.h>
 
 namespace octobloom {
 
@@ -111,7 +112,7 @@ std::optional<set_estimates> estimate_sets(const const_filter_view& a, const con
   require_one_shape(a.shape(), b.shape());
   std::uint64_t bits_of_union = 0;
   for (std::uint64_t i = 0; i < a.shape().word_count(); ++i) {
-    bits_of_union += static_cast<std::uint64_t>(std::popcount(a.words()[i] | b.words()[i]));
+    bits_of_union += detail::popcount(a.words()[i] | b.words()[i]);
   }
   return estimate_sets(popcount_of(a), popcount_of(b), bits_of_union, a.shape());
 }

@@ -1,16 +1,16 @@
 #include <octobloom/statistics.h>
 
-#include <bit>
 #include <cmath>
 
 #include <octobloom/detail/block_fpr.h>
+#include <octobloom/detail/popcount.h>
 
 namespace octobloom {
 
 std::uint64_t popcount_of(const const_filter_view& view) noexcept {
   std::uint64_t bits = 0;
   for (std::uint64_t i = 0; i < view.shape().word_count(); ++i) {
-    bits += static_cast<std::uint64_t>(std::popcount(view.words()[i]));
+    bits += detail::popcount(view.words()[i]);
   }
   return bits;
 }
@@ -32,7 +32,7 @@ filter_statistics statistics_of(const const_filter_view& view) noexcept {
   for (std::uint32_t b = 0; b < view.blocks(); ++b) {
     detail::word_fills fills;
     for (double& fill : fills.share) {
-      const auto set = static_cast<std::uint64_t>(std::popcount(*word++));
+      const auto set = detail::popcount(*word++);
       bits += set;
       fill = static_cast<double>(set) / 64.0;
     }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <octobloom/detail/popcount.h>
 #include <octobloom/detail/team.h>
 #include <octobloom/error.h>
 #include <octobloom/filter_view.h>
@@ -202,11 +203,7 @@ class key_stream {
     const auto* answers = s.host.template data<std::uint8_t>() + plan_.results_at();
     const std::size_t bytes = bitmap_bytes(s.count);
     if (bitmap != nullptr) std::memcpy(bitmap + s.first / 8, answers, bytes);
-    std::uint64_t bits = 0;
-    for (std::size_t i = 0; i < bytes; ++i) {
-      bits += static_cast<std::uint64_t>(std::popcount(answers[i]));
-    }
-    return bits;
+    return octobloom::detail::popcount(answers, bytes);
   }
 
   /// Takes keys from next_key_ on, and copies them into the slot where the device cannot read the

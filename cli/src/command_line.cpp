@@ -1,5 +1,10 @@
 #include "command_line.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 #include <octobloom/version.h>
@@ -37,6 +42,46 @@ const CLI::App* chosen_verb(const CLI::App& app) {
   return verbs.empty() ? nullptr : verbs.front();
 }
 
+/// Whether the argument after `word` is its value.
+bool awaits_value(const CLI::App& verb, const std::string& word) {
+  if (word.starts_with("--")) {
+    const CLI::Option* option = verb.get_option_no_throw(word);
+    return option != nullptr && takes_value(*option);
+  }
+  // Letters in one word: the first that takes a value takes the rest of the word.
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    const CLI::Option* option = verb.get_option_no_throw({'-', word[i]});
+    if (option == nullptr) return false;
+    if (takes_value(*option)) return i + 1 == word.size();
+  }
+  return false;
+}
+
+/// The arguments with their names written so that CLI11 takes them for names, and without the mark
+/// `--`. At that mark CLI11 2.1 ends a verb that has all the names it needs, at `++` it ends any
+/// verb, and `[a,b]` is two names to it.
+std::vector<std::string> with_plain_names(const CLI::App& app, std::vector<std::string> arguments) {
+  const auto verbs = app.get_subcommands([&](const CLI::App* verb) {
+    return !arguments.empty() && verb->get_name() == arguments.front();
+  });
+  if (verbs.empty()) return arguments;
+  std::vector<std::string> plain;
+  bool only_names = false;
+  bool is_value = false;
+  for (std::string& word : arguments) {
+    const bool is_mark = !only_names && !is_value && word == "--";
+    only_names = only_names || is_mark;
+    if (is_mark) continue;
+    const bool is_option = !only_names && !is_value && word.starts_with('-');
+    const bool is_misread = word == "++" || (word.starts_with('[') && word.ends_with(']')) ||
+                            (only_names && word.starts_with('-') && word != "-");
+    if (!is_value && is_misread) word.insert(0, "./");
+    is_value = is_option && awaits_value(*verbs.front(), word);
+    plain.push_back(std::move(word));
+  }
+  return plain;
+}
+
 }  // namespace
 
 command_line::command_line() : app_(std::make_unique<CLI::App>(about, "octobloom")) {
@@ -64,7 +109,10 @@ command_line::~command_line() = default;
 
 int command_line::run(int argc, char** argv) {
   try {
-    app_->parse(argc, argv);
+    std::vector<std::string> arguments =
+        with_plain_names(*app_, {argv + std::min(argc, 1), argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last first
+    app_->parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     print(app_->help());
     return exit_done;

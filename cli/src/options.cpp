@@ -35,6 +35,10 @@ void line_options::settle() {
   if (inputs.empty()) inputs.emplace_back("-");
 }
 
+bool takes_value(const CLI::Option& option) {
+  return option.get_items_expected_max() > 0;
+}
+
 void option_list::declared::required() {
   option_->required();
 }

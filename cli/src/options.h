@@ -49,6 +49,9 @@ struct line_options {
   [[nodiscard]] char separator() const noexcept { return nul ? '\0' : '\n'; }
 };
 
+/// Whether an option is followed by a value; a flag is not.
+[[nodiscard]] bool takes_value(const CLI::Option& option);
+
 /// Declares the options of a verb. Targets must outlive the parsing; a target keeps its value when
 /// the option is not given.
 class option_list {

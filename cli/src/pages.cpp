@@ -45,10 +45,6 @@ std::vector<std::string> names_of(const option& o) {
   return names;
 }
 
-bool takes_value(const option& o) {
-  return o.get_type_size() != 0;
-}
-
 bool takes_file(const option& o) {
   return o.get_type_name() == "FILE";
 }

@@ -126,6 +126,37 @@ TEST(command, a_forced_engine_that_is_not_there_is_an_error) {
   expect_success(run({"dedup", "-n", "10", "--engine", "reference"}, forced), "");
 }
 
+TEST(command, after_two_dashes_every_argument_is_a_name) {
+  temporary_folder folder;
+  const running::setup here{.input = "stdin\n", .folder = folder.file("")};
+  for (const std::string name : {"a", "b", "-d", "-n", "--help", "--", "++", "[a]"}) {
+    write_file(folder.file(name), name + "\n");
+  }
+  expect_success(run({"dedup", "--", "a", "b"}, here), "a\nb\n");
+  expect_success(run({"dedup", "a", "--", "b"}, here), "a\nb\n");
+  expect_success(run({"dedup", "a", "b", "--"}, here), "a\nb\n");
+  expect_success(run({"dedup", "--", "-d", "a", "--help", "-n"}, here), "-d\na\n--help\n-n\n");
+  expect_success(run({"dedup", "a", "--", "--", "-d"}, here), "a\n--\n-d\n");
+  expect_success(run({"dedup", "a", "--", "-", "-d"}, here), "a\nstdin\n-d\n");
+  expect_success(run({"dedup", "-qn", "9", "--", "-d"}, here), "-d\n");
+  expect_success(run({"dedup", "-n9", "a", "--", "-n"}, here), "a\n-n\n");
+  expect_success(run({"dedup", "a", "++", "[a]"}, here), "a\n++\n[a]\n");
+
+  // After an option that takes a value it is that value.
+  expect_success(run({"dedup", "-qo", "--", "a", "b"}, here), "");
+  EXPECT_EQ(read_file(folder.file("--")), "a\nb\n");
+  expect_success(run({"dedup", "--output", "--", "b", "--", "-d"}, here), "");
+  EXPECT_EQ(read_file(folder.file("--")), "b\n-d\n");
+
+  expect_success(run({"create", "-n9", "-p.1", "-o", "-f"}, here), "");
+  expect_success(run({"insert", "--", "-f", "-d", "-n"}, here), "");
+  expect_success(run({"check", "-v", "--", "-f", "a", "-d"}, here), "a\n");
+  expect_success(run({"merge", "-o", "m", "./-f", "--", "-f"}, here), "");
+  expect_success(run({"check", "m", "--", "-d", "-n"}, here), "-d\n-n\n");
+  EXPECT_EQ(run({"info", "--", "-f"}, here).status, 0);
+  expect_failure(run({"plan", "--", "-n", "9"}, here), "-n");
+}
+
 TEST(command, numbers_are_read_as_people_write_them) {
   const auto keys = [](const std::string& text) {
     return run({"plan", "--json", "-p", "0.01", "-n", text}).json().at("expected_keys");

@@ -66,6 +66,9 @@ TEST(completion, bash_offers_what_fits) {
   EXPECT_EQ(completed("octobloom dedup -n ''"), "\n");
   EXPECT_EQ(completed("octobloom dedup --window ''"), "\n");
   EXPECT_EQ(completed("octobloom --ver"), "--version\n");
+  EXPECT_EQ(completed("octobloom dedup -q " OCTOBLOOM_PAGES "/octobloom.f"),
+            OCTOBLOOM_PAGES "/octobloom.fish\n")
+      << "a flag has no value, files come after it";
 }
 
 TEST(completion, fish_offers_what_fits) {

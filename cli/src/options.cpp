@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::uint64_t max_threads = 1024;
 
+void require_file_name(const std::string& text, dash meaning) {
+  if (text.empty()) throw std::invalid_argument("the name of the file is empty");
+  if (text == "-" && meaning == dash::refused) {
+    throw std::invalid_argument(
+        "'-' cannot stand for standard input or output here; a file of that name is ./-");
+  }
+}
+
 }  // namespace
 
 unsigned common_options::thread_count() const {
@@ -118,17 +126,17 @@ option_list::declared option_list::seed(std::optional<std::uint64_t>& target,
 }
 
 option_list::declared option_list::file(const std::string& names, std::string& target,
-                                        const std::string& help) {
-  return add(names, "FILE", help, [&target](const std::string& text) {
-    if (text.empty()) throw std::invalid_argument("the name of the file is empty");
+                                        const std::string& help, dash meaning) {
+  return add(names, "FILE", help, [&target, meaning](const std::string& text) {
+    require_file_name(text, meaning);
     target = text;
   });
 }
 
 option_list::declared option_list::files(const std::string& name, std::vector<std::string>& target,
-                                         const std::string& help) {
-  const declared result = add(name, "FILE", help, [&target](const std::string& text) {
-    if (text.empty()) throw std::invalid_argument("the name of a file is empty");
+                                         const std::string& help, dash meaning) {
+  const declared result = add(name, "FILE", help, [&target, meaning](const std::string& text) {
+    require_file_name(text, meaning);
     target.push_back(text);
   });
   app_.get_option(name)->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
@@ -170,7 +178,8 @@ void option_list::no_verify(bool& verify_body) {
 void option_list::lines(line_options& target) {
   flag("-z,--zero-terminated", target.nul, "lines end with a NUL byte, not with a newline");
   flag("--crlf", target.crlf, "a carriage return at the end of a line is no part of it");
-  files("INPUT", target.inputs, "files to read lines from; '-' or none: standard input");
+  files("INPUT", target.inputs, "files to read lines from; '-' or none: standard input",
+        dash::standard);
 }
 
 }  // namespace octobloom::cli

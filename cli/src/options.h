@@ -52,6 +52,9 @@ struct line_options {
 /// Whether an option is followed by a value; a flag is not.
 [[nodiscard]] bool takes_value(const CLI::Option& option);
 
+/// What "-" means where a file is named: standard input or output, or nothing.
+enum class dash { standard, refused };
+
 /// Declares the options of a verb. Targets must outlive the parsing; a target keeps its value when
 /// the option is not given.
 class option_list {
@@ -81,9 +84,10 @@ class option_list {
                   const std::string& help);
   declared rate(const std::string& names, std::optional<double>& target, const std::string& help);
   declared seed(std::optional<std::uint64_t>& target, const std::string& help);
-  declared file(const std::string& names, std::string& target, const std::string& help);
-  declared files(const std::string& name, std::vector<std::string>& target,
-                 const std::string& help);
+  declared file(const std::string& names, std::string& target, const std::string& help,
+                dash meaning = dash::refused);
+  declared files(const std::string& name, std::vector<std::string>& target, const std::string& help,
+                 dash meaning = dash::refused);
   declared choice(const std::string& names, std::string& target,
                   const std::vector<std::string>& values, const std::string& help);
 

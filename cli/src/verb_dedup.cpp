@@ -283,7 +283,8 @@ std::function<int()> declare(option_list& list) {
   list.file("--filter", options->filter, "start from a saved filter: its lines are known already");
   list.file("--save", options->save, "save the filter at the end, for the next run's --filter");
   list.file("-o,--output", options->output,
-            "write here instead of standard output, all or nothing; may be an input");
+            "write here instead of standard output, all or nothing; may be an input",
+            dash::standard);
   list.file("--report", options->report, "write the figures of the run here, as JSON");
   list.choice("--on-full", options->on_full, {"warn", "error", "grow"},
               "what to do when there are more distinct lines than planned; default warn, and grow "

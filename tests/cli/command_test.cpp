@@ -117,6 +117,14 @@ INSTANTIATE_TEST_SUITE_P(
                     bad_line{{"dedup", "--on-full", "explode"}, "--on-full: 'explode'"},
                     bad_line{{"dedup", "--engine", "steam"}, "--engine: 'steam' is not one of"},
                     bad_line{{"dedup", "-n", "9", ""}, "is empty"},
+                    bad_line{{"dedup", "--save", "-"}, "--save: '-' cannot stand for"},
+                    bad_line{{"dedup", "--report", "-"}, "--report: '-' cannot stand for"},
+                    bad_line{{"dedup", "--filter", "-"}, "--filter: '-' cannot stand for"},
+                    bad_line{{"create", "-n9", "-p.1", "-o", "-"}, "-o: '-' cannot stand for"},
+                    bad_line{{"merge", "-o", "-", "f"}, "-o: '-' cannot stand for"},
+                    bad_line{{"merge", "-o", "f", "-"}, "FILTER: '-' cannot stand for"},
+                    bad_line{{"insert", "--", "-"}, "FILTER: '-' cannot stand for"},
+                    bad_line{{"bench", "--plot", "-"}, "--plot: '-' cannot stand for"},
                     bad_line{{"--generate", "pdf"}, "--generate: 'pdf'"}));
 
 TEST(command, a_forced_engine_that_is_not_there_is_an_error) {
@@ -155,6 +163,16 @@ TEST(command, after_two_dashes_every_argument_is_a_name) {
   expect_success(run({"check", "m", "--", "-d", "-n"}, here), "-d\n-n\n");
   EXPECT_EQ(run({"info", "--", "-f"}, here).status, 0);
   expect_failure(run({"plan", "--", "-n", "9"}, here), "-n");
+}
+
+TEST(command, a_file_may_be_called_dash) {
+  temporary_folder folder;
+  const running::setup here{.input = "a\n", .folder = folder.file("")};
+  expect_success(run({"create", "-n9", "-p.1", "-o", "./-"}, here), "");
+  expect_success(run({"insert", "./-"}, here), "");
+  expect_success(run({"dedup", "--filter", "./-", "-o", "-"}, here), "");
+  expect_success(run({"dedup", "-o", "-"}, here), "a\n");
+  EXPECT_EQ(folder.entries(), 1u);
 }
 
 TEST(command, numbers_are_read_as_people_write_them) {

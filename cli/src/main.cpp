@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
   } catch (const closed_pipe&) {
     return end_as_closed_pipe();
   } catch (const usage_error& problem) {
-    report_error(line.place() + problem.what() + "\nTry '" + line.help_command() + "'.");
+    report_error(line.place() + problem.what());
+    note("Try '" + line.help_command() + "'.");
   } catch (const std::bad_alloc&) {
     report_error(line.place() + "out of memory");
   } catch (const std::exception& problem) {

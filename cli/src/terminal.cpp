@@ -2,8 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "numbers.h"
 
@@ -20,8 +24,43 @@ std::string coloured(const char* colour, const char* text) {
   return std::string("\033[") + colour + "m" + text + "\033[0m";
 }
 
-void write_line(const std::string& text) {
-  std::fputs((text + "\n").c_str(), stderr);
+/// Bytes of the character that `text` begins with; 0 when it is a control character or not UTF-8.
+std::size_t printable_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> std::uint8_t {
+    return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0;
+  };
+  const std::uint8_t first = byte(0);
+  if (first < 0x80) return first >= ' ' && first != 0x7F ? 1 : 0;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  const auto size = static_cast<std::size_t>(std::countl_one(first));
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool is_control = first == 0xC2 && byte(1) < 0xA0;  // U+0080 to U+009F
+  return is_control ? 0 : size;
+}
+
+/// Names of files are any bytes: none of them may begin a line or command the terminal.
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t size = printable_bytes(text);
+    if (size > 0) {
+      result += text.substr(0, size);
+    } else if (text.front() == '\n') {
+      result += "\\n";
+    } else {
+      constexpr std::string_view digits = "0123456789abcdef";
+      const auto byte = static_cast<std::uint8_t>(text.front());
+      result += {'\\', 'x', digits[byte / 16], digits[byte % 16]};
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return result;
+}
+
+void write_line(const std::string& mark, const std::string& message) {
+  std::fputs((mark + printable(message) + "\n").c_str(), stderr);
 }
 
 std::string duration_text(double seconds) {
@@ -38,15 +77,15 @@ bool stderr_is_terminal() noexcept {
 }
 
 void warn(const std::string& message) {
-  write_line("octobloom: " + coloured("1;33", "warning:") + " " + message);
+  write_line("octobloom: " + coloured("1;33", "warning:") + " ", message);
 }
 
 void report_error(const std::string& message) {
-  write_line(coloured("1;31", "octobloom:") + " " + message);
+  write_line(coloured("1;31", "octobloom:") + " ", message);
 }
 
 void note(const std::string& message) {
-  write_line(message);
+  write_line("", message);
 }
 
 progress::progress(bool wanted, std::uint64_t total_bytes)

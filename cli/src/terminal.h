@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 
-/// What goes to stderr, and when.
+/// What goes to stderr, and when. A message is one line: control characters in it, and bytes that
+/// are no UTF-8, are shown as \n or \x1b.
 namespace octobloom::cli {
 
 [[nodiscard]] bool stderr_is_terminal() noexcept;

@@ -211,17 +211,15 @@ void write_report(const std::string& path, const dedup_result& result, const kno
   write_whole_file(path, report.dump(2) + "\n");
 }
 
-std::string summarize(const dedup_result& result, const known_lines& known, const engine& e) {
+void summarize(const dedup_result& result, const known_lines& known, const engine& e) {
   const double megabytes = static_cast<double>(result.totals.bytes) / 1e6;
-  return grouped(result.totals.lines) + " lines in, " + grouped(result.lines_out) + " out, " +
-         grouped(result.repeats()) + " repeats; " +
-         (result.known.expected_lost < 0.5
-              ? "expected lost " + rate_text(result.known.expected_lost)
-              : "expected lost " + grouped(result.known.expected_lost)) +
-         "\nfilter " + size_text(known.bytes()) + " at rate " +
-         rate_text(result.known.expected_fpr) + ", peak memory " + size_text(peak_memory()) + ", " +
-         fixed(result.seconds, 2) + " s, " + fixed(megabytes / result.seconds, 0) +
-         " MB/s, engine " + e.name;
+  note(grouped(result.totals.lines) + " lines in, " + grouped(result.lines_out) + " out, " +
+       grouped(result.repeats()) + " repeats; " +
+       (result.known.expected_lost < 0.5 ? "expected lost " + rate_text(result.known.expected_lost)
+                                         : "expected lost " + grouped(result.known.expected_lost)));
+  note("filter " + size_text(known.bytes()) + " at rate " + rate_text(result.known.expected_fpr) +
+       ", peak memory " + size_text(peak_memory()) + ", " + fixed(result.seconds, 2) + " s, " +
+       fixed(megabytes / result.seconds, 0) + " MB/s, engine " + e.name);
 }
 
 int run(dedup_options& options) {
@@ -266,7 +264,7 @@ int run(dedup_options& options) {
   judge.conclude(result.known);
   if (!options.report.empty()) write_report(options.report, result, *known, e);
   if (options.summary || (!options.common.quiet && stderr_is_terminal())) {
-    note(summarize(result, *known, e));
+    summarize(result, *known, e);
   }
   return exit_done;
 }

@@ -175,6 +175,30 @@ TEST(command, a_file_may_be_called_dash) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
+TEST(command, names_in_messages_neither_begin_lines_nor_command_the_terminal) {
+  const auto told = [](const std::string& name) { return run({"info", name}).err; };
+  const auto expected = [](const std::string& name) {
+    return "octobloom: info: " + name + ": cannot be opened: No such file or directory\n";
+  };
+  EXPECT_EQ(told("no\noctobloom: all is well"), expected("no\\noctobloom: all is well"));
+  EXPECT_EQ(told("\033[2J\t\r\x7f"), expected("\\x1b[2J\\x09\\x0d\\x7f"));
+  EXPECT_EQ(told("\u009b2J"), expected("\\xc2\\x9b2J"));
+  EXPECT_EQ(told("\x9b\xff\xe2\x82"), expected("\\x9b\\xff\\xe2\\x82"));
+  for (const std::string name :
+       {"été", "\u00a0\u07ff\u0800\uffff\U00010000\U0010ffff", "a b~\\n"}) {
+    EXPECT_EQ(told(name), expected(name));
+  }
+
+  const outcome usage = run({"dedup", "-n", "9\n\033"});
+  EXPECT_EQ(count_lines(usage.err), 2u) << usage.err;
+  EXPECT_EQ(usage.err.find('\033'), std::string::npos);
+  temporary_folder folder;
+  const std::string filter = folder.file("\033f");
+  ASSERT_EQ(run({"create", "--blocks", "1", "-k", "1", "-o", filter}).status, 0);
+  const outcome warning = run({"insert", filter}, numbered_lines("k", 5'000));
+  EXPECT_NE(warning.err.find("/\\x1bf is over-full"), std::string::npos) << warning.err;
+}
+
 TEST(command, numbers_are_read_as_people_write_them) {
   const auto keys = [](const std::string& text) {
     return run({"plan", "--json", "-p", "0.01", "-n", text}).json().at("expected_keys");

@@ -9,9 +9,10 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include <octobloom/error.h>
@@ -85,6 +86,40 @@ bool read_exactly(int descriptor, std::span<std::byte> bytes, const std::string&
 
 void close_quietly(int& descriptor) noexcept {
   if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
+}
+
+/// The file that `path` names once its links are followed; it need not be there.
+std::string link_target(const std::string& path) {
+  namespace fs = std::filesystem;
+  fs::path target = path;
+  std::error_code no_link;
+  for (fs::path next = fs::read_symlink(target, no_link); !no_link;
+       next = fs::read_symlink(target, no_link)) {
+    target = target.parent_path() / next;
+  }
+  return target;
+}
+
+/// The mode that open() gives a new file.
+mode_t usual_mode() noexcept {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666u & ~mask;
+}
+
+/// Gives a file the owner, group and mode of `old`, as far as this process may; false when the mode
+/// cannot be set.
+bool take_after(int descriptor, const struct stat& old) noexcept {
+  mode_t mode = old.st_mode & 07777u;
+  if (fchown(descriptor, old.st_uid, old.st_gid) != 0) {
+    mode &= 01777u;  // without the set-id bits, which mean the old owner
+    constexpr auto same_owner = static_cast<uid_t>(-1);
+    if (fchown(descriptor, same_owner, old.st_gid) != 0) {
+      // Another group is given no more than everybody is.
+      mode = (mode & 01707u) | ((mode & 07u) << 3);
+    }
+  }
+  return fchmod(descriptor, mode) == 0;
 }
 
 /// What a kind asks of its header.
@@ -303,28 +338,22 @@ file_lock::~file_lock() {
   close_quietly(descriptor_);
 }
 
-atomic_file::atomic_file(const std::string& path) : target_(path) {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && !S_ISREG(status.st_mode)) {
+atomic_file::atomic_file(const std::string& path) {
+  struct stat old {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) io_error(path, "cannot be examined");
+  if (exists && !S_ISREG(old.st_mode)) {
+    target_ = path;
     descriptor_ = uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC); });
     if (descriptor_ < 0) io_error(path, "cannot be opened for writing");
     return;
   }
-  if (exists) {
-    if (char* resolved = realpath(path.c_str(), nullptr); resolved != nullptr) {
-      target_ = resolved;
-      std::free(resolved);
-    }
-  }
+  target_ = link_target(path);
   temporary_ = target_ + ".tmp-XXXXXX";
   descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) io_error(path, "no temporary file can be made beside it");
-  // mkostemp makes private files; give the new file the mode that the old one or a plain open has.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  const mode_t mode = exists ? status.st_mode & 07777u : 0666u & ~mask;
-  if (fchmod(descriptor_, mode) != 0) {
+  // mkostemp makes private files.
+  if (!(exists ? take_after(descriptor_, old) : fchmod(descriptor_, usual_mode()) == 0)) {
     const int code = errno;
     ::unlink(temporary_.c_str());
     close_quietly(descriptor_);

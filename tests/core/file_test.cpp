@@ -1,7 +1,9 @@
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -232,6 +234,60 @@ TEST(File, SavingReplacesKeepsTheModeAndFollowsLinks) {
   stat(path.c_str(), &status);
   EXPECT_EQ(status.st_mode & 0777, 0640u);
   EXPECT_EQ(folder.entries(), 2u);
+}
+
+TEST(File, SavingThroughALinkMakesTheFileThatItNames) {
+  const temporary_folder folder;
+  std::filesystem::create_directory(folder.file("elsewhere"));
+  std::filesystem::create_symlink("elsewhere/second", folder.file("first"));
+  std::filesystem::create_symlink("new", folder.file("elsewhere/second"));
+  filter::with_blocks(3, 8).save(folder.file("first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("first")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("elsewhere/second")));
+  EXPECT_EQ(filter::load(folder.file("elsewhere/new")).blocks(), 3u);
+
+  std::filesystem::create_symlink("round", folder.file("round"));
+  expect_error(error_code::io, [&] { filter::with_blocks(3, 8).save(folder.file("round")); });
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("round")));
+  EXPECT_EQ(folder.entries(), 3u);
+}
+
+TEST(File, SavingKeepsTheOwnerOrGivesTheNewOneNoMore) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file to somebody else";
+  const temporary_folder folder;
+  ASSERT_EQ(chmod(folder.file("").c_str(), 0777), 0);
+  const std::string path = folder.file("f");
+  write_file(path, "old");
+  ASSERT_EQ(chown(path.c_str(), 1234, 2345), 0);
+  ASSERT_EQ(chmod(path.c_str(), 0674), 0);
+  struct stat status {};
+  const auto expect = [&](uid_t owner, gid_t group, mode_t mode) {
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, owner);
+    EXPECT_EQ(status.st_gid, group);
+    EXPECT_EQ(status.st_mode & 07777, mode);
+  };
+  const auto save_as = [&](uid_t owner, gid_t group, gid_t second_group) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      if (chdir(folder.file("").c_str()) != 0 || setgroups(1, &second_group) != 0 ||
+          setgid(group) != 0 || setuid(owner) != 0) {
+        _exit(2);
+      }
+      filter::with_blocks(1, 1).save("f");
+      _exit(0);
+    }
+    int ended = 0;
+    waitpid(child, &ended, 0);
+    EXPECT_EQ(ended, 0);
+  };
+  filter::with_blocks(1, 1).save(path);
+  expect(1234, 2345, 0674);
+  save_as(4321, 5432, 2345);
+  expect(4321, 2345, 0674);
+  save_as(5678, 6789, 6789);
+  expect(5678, 6789, 0644);
 }
 
 TEST(File, AFailedSaveLeavesTheOldFileAndNothingElse) {

@@ -106,8 +106,10 @@ class file_lock {
 
 /// A file that appears whole or not at all: bytes go to a temporary file beside `path`; commit()
 /// syncs it and renames it over `path`; without commit() it is removed and `path` stays as it was.
-/// The mode of an existing file is kept, symbolic links are followed, and what is not a regular
-/// file (a pipe, /dev/null) is written directly.
+/// Mode, owner and group of an existing file are kept as far as the process may set them; where the
+/// group cannot be kept, the new one is given no more than everybody has. Symbolic links are
+/// followed, also to a file that is not there yet, and what is not a regular file (a pipe,
+/// /dev/null) is written directly.
 class atomic_file {
  public:
   /// Throws error{io}.

@@ -94,6 +94,18 @@ void for_each_batch(const R& keys, Consumer&& consume) {
   }
 }
 
+/// Sums what `answer(batch, marks)` returns over the batches of `keys`, `marks` being where the
+/// batch's bits of `bitmap` begin. Throws error{invalid_argument} when `bitmap` is too short.
+template <key_range R, class Answer>
+std::uint64_t sum_over_batches(const R& keys, std::span<std::uint8_t> bitmap, Answer&& answer) {
+  require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
+  std::uint64_t sum = 0;
+  for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+    sum += answer(batch, bitmap.data() + first / 8);
+  });
+  return sum;
+}
+
 /// `Derived` has seed(), hashing(), may_contain_hash(hash) and, for friends, probe(batch, bitmap,
 /// options): what may_contain says of a batch.
 template <class Derived>
@@ -117,12 +129,9 @@ class keyed_queries {
   template <key_range Keys>
   std::uint64_t may_contain(const Keys& keys, std::span<std::uint8_t> bitmap,
                             const bulk_options& options = {}) const {
-    require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
-    std::uint64_t found = 0;
-    for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
-      found += may_contain(batch, bitmap.data() + first / 8, options);
+    return sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
+      return may_contain(batch, marks, options);
     });
-    return found;
   }
 
   /// How many of the keys may be contained.
@@ -179,12 +188,9 @@ class keyed_inserts {
   template <key_range Keys>
   std::uint64_t insert_new(const Keys& keys, std::span<std::uint8_t> bitmap,
                            const bulk_options& options = {}) {
-    require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
-    std::uint64_t fresh = 0;
-    for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
-      fresh += insert_new(batch, bitmap.data() + first / 8, options);
+    return sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
+      return insert_new(batch, marks, options);
     });
-    return fresh;
   }
 
  private:
@@ -213,12 +219,9 @@ class keyed_removes {
   template <key_range Keys>
   std::uint64_t remove(const Keys& keys, std::span<std::uint8_t> bitmap,
                        const bulk_options& options = {}) {
-    require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
-    std::uint64_t removed = 0;
-    for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
-      removed += remove(batch, bitmap.data() + first / 8, options);
+    return sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
+      return remove(batch, marks, options);
     });
-    return removed;
   }
 
  private:

@@ -10,9 +10,11 @@
 
 namespace {
 
-std::vector<std::string> addresses(const std::string& name, const std::string& domain, int count) {
+std::vector<std::string> addresses(const std::string& name, const std::string& domain,
+                                   std::size_t count) {
   std::vector<std::string> list;
-  for (int i = 0; i < count; ++i) list.push_back(name + std::to_string(i) + "@" + domain);
+  list.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) list.push_back(name + std::to_string(i) + "@" + domain);
   return list;
 }
 

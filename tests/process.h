@@ -58,7 +58,7 @@ class running {
   running(const running&) = delete;
   running& operator=(const running&) = delete;
   ~running() {
-    if (process_ > 0) (void)wait();
+    if (process_ > 0) waitpid(process_, nullptr, 0);
   }
 
   void signal(int number) const { kill(process_, number); }

@@ -138,6 +138,7 @@ int main(int count, char** values) {
                                  "--benchmark_min_time=0.2"};
   words.insert(words.end(), values + 1, values + count);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   int size = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);

@@ -288,6 +288,7 @@ constexpr std::array<page_format, 4> formats{
 
 void add_pages_option(CLI::App& app, std::string& format) {
   std::vector<std::string> names;
+  names.reserve(formats.size());
   for (const page_format& f : formats) names.emplace_back(f.name);
   option_list(app).choice("--generate", format, names, "print the manual or a shell's completions");
   app.get_option("--generate")->group("");

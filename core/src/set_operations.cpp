@@ -28,7 +28,7 @@ void require_one_shape(const filter_shape& a, const filter_shape& b) {
 class zero_bits {
  public:
   explicit zero_bits(const filter_shape& shape) : blocks_(shape.blocks) {
-    const double rounds = shape.k / words;
+    const std::uint32_t rounds = shape.k / words;  // whole ones
     const double rest = shape.k % words;
     const double in_window = rest / words;  // the chance that a word is in the partial round
     const double misses_one = std::pow(1 - 1 / cells, rounds) * (1 - in_window / cells);

@@ -308,7 +308,7 @@ TEST(command, progress_is_for_terminals_only) {
   ASSERT_EQ(unlockpt(terminal), 0);
   const int other_end = ::open(ptsname(terminal), O_RDWR | O_NOCTTY);
   ASSERT_GE(other_end, 0);
-  const auto written = [&](std::vector<std::string> arguments,
+  const auto written = [&](const std::vector<std::string>& arguments,
                            std::map<std::string, std::string> environment) {
     int input[2];
     EXPECT_EQ(pipe(input), 0);

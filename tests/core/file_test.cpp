@@ -323,6 +323,7 @@ TEST(File, LocksExcludeEachOtherAcrossReplacement) {
   constexpr int writers = 4;
   constexpr int rounds = 20;
   std::vector<std::jthread> threads;
+  threads.reserve(writers);
   for (int t = 0; t < writers; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < rounds; ++i) {

@@ -20,8 +20,8 @@ void launch_contains(const place& at, const filter_view& view, const keys& batch
           kernel = contains_kernel<layout<2, 4>, decltype(r)::value, source_type>;
         }
       }
-      start(at, kernel, turns(batch.size()), 0, "look keys up", view.words(), shape.blocks, shape.k,
-            source, batch.size(), bitmap);
+      start(at, kernel, {.work = turns(batch.size())}, "look keys up", view.words(), shape.blocks,
+            shape.k, source, batch.size(), bitmap);
     });
   });
 }
@@ -29,8 +29,8 @@ void launch_contains(const place& at, const filter_view& view, const keys& batch
 void launch_hash(const place& at, const keys& batch, std::uint64_t seed, std::uint64_t* hashes) {
   with_source(batch, seed, [&](const auto& source) {
     using source_type = std::decay_t<decltype(source)>;
-    start(at, hash_kernel<source_type>, turns(batch.size()), 0, "hash keys", source, batch.size(),
-          hashes);
+    start(at, hash_kernel<source_type>, {.work = turns(batch.size())}, "hash keys", source,
+          batch.size(), hashes);
   });
 }
 

@@ -23,6 +23,27 @@ std::string in_words(cudaError_t status) {
   return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
 }
 
+/// While it lives, the device that memory belongs to is current.
+class on_device_of {
+ public:
+  explicit on_device_of(const void* memory) noexcept {
+    cudaPointerAttributes about{};
+    detail::ignore(cudaPointerGetAttributes(&about, memory));
+    detail::ignore(cudaGetDevice(&before_));
+    moved_ = about.type == cudaMemoryTypeDevice && about.device != before_;
+    if (moved_) detail::ignore(cudaSetDevice(about.device));
+  }
+  on_device_of(const on_device_of&) = delete;
+  on_device_of& operator=(const on_device_of&) = delete;
+  ~on_device_of() {
+    if (moved_) detail::ignore(cudaSetDevice(before_));
+  }
+
+ private:
+  int before_ = 0;
+  bool moved_ = false;
+};
+
 /// The oldest devices that there is machine code for.
 constexpr int oldest_capability = 80;
 
@@ -77,8 +98,7 @@ void detail::require_device() {
 
 device_info current_device() {
   detail::require_device();
-  int device = 0;
-  detail::check(cudaGetDevice(&device), "ask for the current device");
+  const int device = detail::current_device_number();
   cudaDeviceProp properties;
   detail::check(cudaGetDeviceProperties(&properties, device), "ask for the device's properties");
   device_info info;
@@ -111,6 +131,7 @@ allocator stream_ordered_allocator() noexcept {
             return memory;
           },
           [](void*, void* memory, std::size_t, stream on) noexcept {
+            const on_device_of scope(memory);  // whose default stream `on` may be
             // A context that is gone at exit has taken its memory with it.
             detail::ignore(cudaFreeAsync(memory, on));
           }};
@@ -118,10 +139,8 @@ allocator stream_ordered_allocator() noexcept {
 
 l2_window::l2_window(stream on, const void* words, std::uint64_t bytes) : stream_(on) {
   const device_info device = current_device();
-  int number = 0;
-  detail::check(cudaGetDevice(&number), "ask for the current device");
-  const auto largest =
-      static_cast<std::uint64_t>(attribute(cudaDevAttrMaxAccessPolicyWindowSize, number));
+  const auto largest = static_cast<std::uint64_t>(
+      attribute(cudaDevAttrMaxAccessPolicyWindowSize, detail::current_device_number()));
   const std::uint64_t window = std::min(bytes, largest);
   bytes_ = std::min(window, device.persisting_l2_bytes);
   if (bytes_ == 0) return;
@@ -130,7 +149,13 @@ l2_window::l2_window(stream on, const void* words, std::uint64_t bytes) : stream
   detail::check(cudaDeviceGetLimit(&limit, cudaLimitPersistingL2CacheSize),
                 "ask for the L2's part");
   limit_before_ = limit;
-  detail::check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes_), "set aside L2 cache");
+  const cudaError_t allowed = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes_);
+  if (allowed == cudaErrorUnsupportedLimit || allowed == cudaErrorNotSupported) {
+    (void)cudaGetLastError();
+    bytes_ = 0;  // a part of a device, or one that is shared: the cache is not ours to divide
+    return;
+  }
+  detail::check(allowed, "set aside L2 cache");
   cudaStreamAttrValue value{};
   value.accessPolicyWindow.base_ptr = const_cast<void*>(words);
   value.accessPolicyWindow.num_bytes = window;

@@ -62,17 +62,18 @@ class device_backend {
                 std::uint8_t* bitmap) const {
     launch_contains(at_, view, keys::hashes(hashes, count), bitmap);
   }
-  void insert(const filter_view& view, const std::uint64_t* hashes, std::uint64_t count) const {
-    launch_insert(at_, view, keys::hashes(hashes, count));
+  void insert_sorted(const filter_view& view, const std::uint64_t* hashes,
+                     std::uint64_t count) const {
+    launch_insert(at_, view, keys::hashes(hashes, count), key_order::sorted);
   }
   void insert_slices(const filter_view& view, const std::uint64_t* hashes,
                      const std::uint64_t* offsets, unsigned bits) const {
     launch_insert_slices(at_, view, hashes, offsets, bits);
   }
 
-  void sort_by_top_bits(std::uint64_t* hashes, std::uint64_t count, unsigned bits) const {
-    const temporary_values<std::uint64_t> other(count, at_);
-    cub::DoubleBuffer<std::uint64_t> buffers(hashes, other.data());
+  std::uint64_t* sort_by_top_bits(std::uint64_t* hashes, std::uint64_t* other, std::uint64_t count,
+                                  unsigned bits) const {
+    cub::DoubleBuffer<std::uint64_t> buffers(hashes, other);
     const auto sort = [&](void* memory, std::size_t& bytes) {
       check(cub::DeviceRadixSort::SortKeys(memory, bytes, buffers, count,
                                            static_cast<int>(64 - bits), 64, at_.on),
@@ -82,11 +83,7 @@ class device_backend {
     sort(nullptr, bytes);
     const buffer memory(bytes, at_.on, at_.from);
     sort(memory.data(), bytes);
-    if (buffers.Current() != hashes) {
-      check(cudaMemcpyAsync(hashes, buffers.Current(), count * sizeof(std::uint64_t),
-                            cudaMemcpyDeviceToDevice, at_.on),
-            "copy sorted keys");
-    }
+    return buffers.Current();
   }
 
  private:

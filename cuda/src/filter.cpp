@@ -54,21 +54,33 @@ void copy_bytes(void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind 
 
 }  // namespace
 
+filter::filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr, stream on,
+               const allocator& from)
+    : shape_(checked(shape)),
+      device_(detail::current_device_number()),
+      planned_keys_(planned_keys),
+      target_fpr_(target_fpr),
+      words_(take(shape_, on, from)) {}
+
 filter::filter(const plan& plan, const filter_options& options, stream on, const allocator& from)
-    : shape_(checked({plan.blocks, plan.k, options.seed, options.hashing})),
-      planned_keys_(plan.expected_keys),
-      target_fpr_(plan.target_fpr),
-      words_(take(shape_, on, from)) {
+    : filter({plan.blocks, plan.k, options.seed, options.hashing}, plan.expected_keys,
+             plan.target_fpr, on, from) {
   clear(on);
+}
+
+void filter::require_current() const {
+  detail::require_current(device_, "the filter");
+}
+
+const allocator& filter::temporaries() const {
+  require_current();
+  return words_.source();
 }
 
 filter filter::from_host(const const_filter_view& view, std::uint64_t inserted_keys,
                          std::uint64_t planned_keys, double target_fpr, stream on,
                          const allocator& from) {
-  plan shape = plan_with_blocks(view.blocks(), view.k());
-  shape.expected_keys = planned_keys;
-  shape.target_fpr = target_fpr;
-  filter copy(shape, {.seed = view.seed(), .hashing = view.shape().hashing}, on, from);
+  filter copy(view.shape(), planned_keys, target_fpr, on, from);
   copy.inserted_keys_ = inserted_keys;
   copy_bytes(copy.words_.data(), view.words(), view.shape().bytes(), cudaMemcpyHostToDevice, on,
              "copy a filter to the device");
@@ -82,6 +94,7 @@ filter filter::load(const std::string& path, stream on, const load_options& opti
 }
 
 octobloom::filter filter::to_host(stream on) const {
+  require_current();
   plan shape = plan_with_blocks(shape_.blocks, shape_.k);
   shape.expected_keys = planned_keys_;
   shape.target_fpr = target_fpr_;
@@ -94,10 +107,7 @@ octobloom::filter filter::to_host(stream on) const {
 }
 
 filter filter::copy(stream on) const {
-  plan shape = plan_with_blocks(shape_.blocks, shape_.k);
-  shape.expected_keys = planned_keys_;
-  shape.target_fpr = target_fpr_;
-  filter twin(shape, {.seed = shape_.seed, .hashing = shape_.hashing}, on, words_.source());
+  filter twin(shape_, planned_keys_, target_fpr_, on, temporaries());
   twin.inserted_keys_ = inserted_keys_;
   copy_bytes(twin.words_.data(), words_.data(), bytes(), cudaMemcpyDeviceToDevice, on,
              "copy a filter");
@@ -119,16 +129,14 @@ void filter::require(const keys& batch) const {
 
 void filter::insert(const keys& batch, stream on, insert_method method) {
   require(batch);
-  int device = 0;
   int l2_bytes = 0;
-  detail::check(cudaGetDevice(&device), "ask for the current device");
-  detail::check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device),
+  detail::check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device_),
                 "ask for the size of the L2");
   const insert_plan plan =
       plan_insert(shape_, batch.size(), static_cast<std::uint64_t>(l2_bytes), method);
-  const detail::place at{on, words_.source()};
+  const detail::place at{on, temporaries()};
   if (plan.method == insert_method::direct) {
-    detail::launch_insert(at, view(), batch);
+    detail::launch_insert(at, view(), batch, detail::key_order::any);
   } else {
     detail::insert_sorted(at, view(), batch, plan);
   }
@@ -138,26 +146,26 @@ void filter::insert(const keys& batch, stream on, insert_method method) {
 void filter::may_contain(const keys& batch, std::uint8_t* bitmap, stream on) const {
   require(batch);
   require_bitmap(bitmap);
-  detail::launch_contains({on, words_.source()}, view(), batch, bitmap);
+  detail::launch_contains({on, temporaries()}, view(), batch, bitmap);
 }
 
 void filter::may_contain_bytes(const keys& batch, std::uint8_t* answers, stream on) const {
-  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  const buffer bitmap(bitmap_bytes(batch.size()), on, temporaries());
   may_contain(batch, bitmap.data<std::uint8_t>(), on);
-  detail::expand_bitmap({on, words_.source()}, bitmap.data<std::uint8_t>(), batch.size(), answers);
+  detail::expand_bitmap({on, temporaries()}, bitmap.data<std::uint8_t>(), batch.size(), answers);
 }
 
 std::uint64_t filter::count_contained(const keys& batch, stream on) const {
-  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  const buffer bitmap(bitmap_bytes(batch.size()), on, temporaries());
   may_contain(batch, bitmap.data<std::uint8_t>(), on);
-  return detail::count_bits({on, words_.source()}, bitmap.data<std::uint8_t>(), batch.size());
+  return detail::count_bits({on, temporaries()}, bitmap.data<std::uint8_t>(), batch.size());
 }
 
 std::uint64_t filter::select_contained(const keys& batch, std::uint64_t* positions,
                                        stream on) const {
-  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  const buffer bitmap(bitmap_bytes(batch.size()), on, temporaries());
   may_contain(batch, bitmap.data<std::uint8_t>(), on);
-  return detail::select_positions({on, words_.source()}, bitmap.data<std::uint8_t>(), batch.size(),
+  return detail::select_positions({on, temporaries()}, bitmap.data<std::uint8_t>(), batch.size(),
                                   positions);
 }
 
@@ -166,15 +174,15 @@ std::uint64_t filter::select_contained_values(const keys& batch, void* selected,
     throw error(error_code::wrong_key,
                 "strings are not copied: use select_contained(), which gives their positions");
   }
-  const buffer bitmap(bitmap_bytes(batch.size()), on, words_.source());
+  const buffer bitmap(bitmap_bytes(batch.size()), on, temporaries());
   may_contain(batch, bitmap.data<std::uint8_t>(), on);
-  return detail::select_values({on, words_.source()}, batch, bitmap.data<std::uint8_t>(), selected);
+  return detail::select_values({on, temporaries()}, batch, bitmap.data<std::uint8_t>(), selected);
 }
 
 std::uint64_t filter::insert_new(const keys& batch, std::uint8_t* bitmap, stream on) {
   require(batch);
-  const std::uint64_t fresh =
-      batch.size() == 0 ? 0 : detail::insert_new({on, words_.source()}, view(), batch, bitmap);
+  const detail::place at{on, temporaries()};
+  const std::uint64_t fresh = batch.size() == 0 ? 0 : detail::insert_new(at, view(), batch, bitmap);
   synchronize(on);
   count_inserted(fresh);
   return fresh;
@@ -185,21 +193,23 @@ void filter::merge(const filter& other, stream on) {
     throw error(error_code::mismatch,
                 "filters can be merged only when they have one shape; these differ: " + mismatch);
   }
-  detail::merge({on, words_.source()}, view(), other.view());
+  other.require_current();
+  detail::merge({on, temporaries()}, view(), other.view());
   count_inserted(other.inserted_keys_);
 }
 
 void filter::clear(stream on) {
+  require_current();
   detail::check(cudaMemsetAsync(words_.data(), 0, bytes(), on), "clear a filter");
   inserted_keys_ = 0;
 }
 
 std::uint64_t filter::popcount(stream on) const {
-  return detail::sum_blocks({on, words_.source()}, view()).bits;
+  return detail::sum_blocks({on, temporaries()}, view()).bits;
 }
 
 filter_statistics filter::statistics(stream on) const {
-  const detail::bits_and_fpr sum = detail::sum_blocks({on, words_.source()}, view());
+  const detail::bits_and_fpr sum = detail::sum_blocks({on, temporaries()}, view());
   return {static_cast<double>(sum.bits) / (8.0 * static_cast<double>(bytes())),
           estimate_keys(sum.bits, shape_), sum.fpr_sum / shape_.blocks};
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <octobloom/gpu/filter.h>
+#include <octobloom/gpu/insert_plan.h>
 #include <octobloom/gpu/keys.h>
 #include <octobloom/gpu/memory.h>
 #include <octobloom/statistics.h>
@@ -20,7 +21,11 @@ struct place {
 void launch_hash(const place& at, const keys& batch, std::uint64_t seed, std::uint64_t* hashes);
 void launch_contains(const place& at, const filter_view& view, const keys& batch,
                      std::uint8_t* bitmap);
-void launch_insert(const place& at, const filter_view& view, const keys& batch);
+
+/// Whether keys come as they are or by block of the filter.
+enum class key_order { any, sorted };
+void launch_insert(const place& at, const filter_view& view, const keys& batch, key_order order);
+
 void launch_insert_slices(const place& at, const filter_view& view, const std::uint64_t* hashes,
                           const std::uint64_t* offsets, unsigned bits);
 

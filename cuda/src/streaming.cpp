@@ -141,6 +141,7 @@ class streamer::ring {
   template <class Work>
   std::uint64_t run(const filter_shape& shape, const key_batch& keys, bool results,
                     std::uint8_t* bitmap, Work work) {
+    detail::require_current(number_, "the streamer");
     // The streams here do not wait for those that the filter was last used on.
     check(cudaDeviceSynchronize(), "wait for the device");
     const std::uint64_t found = chunks_.run(keys, shape.seed, results, bitmap,
@@ -152,6 +153,7 @@ class streamer::ring {
   }
 
  private:
+  int number_ = detail::current_device_number();
   stream_device device_;
   detail::key_stream<stream_device> chunks_;
 };

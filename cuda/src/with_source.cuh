@@ -29,19 +29,4 @@ auto with_source(const keys& batch, std::uint64_t seed, F f) {
   return f(integer_source<std::uint64_t>{static_cast<const std::uint64_t*>(batch.data()), start});
 }
 
-/// Calls f with the constant that belongs to k.
-template <class F>
-void with_rounds(unsigned k, F f) {
-  switch (rounds_of(k)) {
-    case rounds::one:
-      return f(std::integral_constant<rounds, rounds::one>{});
-    case rounds::partial:
-      return f(std::integral_constant<rounds, rounds::partial>{});
-    case rounds::two:
-      return f(std::integral_constant<rounds, rounds::two>{});
-    case rounds::three:
-      return f(std::integral_constant<rounds, rounds::three>{});
-  }
-}
-
 }  // namespace octobloom::gpu::detail

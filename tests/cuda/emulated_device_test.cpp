@@ -326,6 +326,81 @@ TEST_P(EveryDoor, NoticesEveryFailingCall) {
 INSTANTIATE_TEST_SUITE_P(Emulated, EveryDoor, ::testing::Range(std::size_t{0}, doors().size()),
                          [](const auto& parameter) { return doors()[parameter.param].name; });
 
+// Two devices.
+
+/// While it lives, the other device is current.
+class on_other_device {
+ public:
+  on_other_device() { own_call(cudaSetDevice(1)); }
+  on_other_device(const on_other_device&) = delete;
+  on_other_device& operator=(const on_other_device&) = delete;
+  ~on_other_device() { EXPECT_EQ(cudaSetDevice(0), cudaSuccess); }
+};
+
+TEST(TwoDevices, AFilterIsUsedOnItsOwn) {
+  const device_keys keys(some_keys());
+  gpu::filter f = half_full(nullptr);
+  gpu::streamer streamer(small_chunks);
+  const filter before = f.to_host();
+  const gpu::buffer memory(count * 8, nullptr);
+  auto* const bytes = memory.data<std::uint8_t>();
+  {
+    const on_other_device scope;
+    gpu::filter other = half_full(nullptr);
+    const auto batch = keys.batch(count);
+    const std::vector<std::function<void()>> uses = {
+        [&] { f.insert(batch); },
+        [&] { f.insert(batch, nullptr, gpu::insert_method::shared_slices); },
+        [&] { f.may_contain(batch, bytes); },
+        [&] { f.may_contain_bytes(batch, bytes); },
+        [&] { (void)f.count_contained(batch); },
+        [&] { (void)f.select_contained(batch, memory.data<std::uint64_t>()); },
+        [&] { (void)f.select_contained_values(batch, bytes); },
+        [&] { (void)f.insert_new(batch, bytes); },
+        [&] { (void)f.insert_new(batch.slice(0, 0), bytes); },
+        [&] { f.merge(other); },
+        [&] { other.merge(f); },
+        [&] { f.clear(); },
+        [&] { (void)f.popcount(); },
+        [&] { (void)f.statistics(); },
+        [&] { (void)f.copy(); },
+        [&] { (void)f.to_host(); },
+        [&] { gpu::insert(f, key_batch::integers(some_keys())); },
+        [&] { streamer.insert(other, key_batch::integers(some_keys())); },
+    };
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      try {
+        uses[i]();
+        ADD_FAILURE() << "use " << i << " was let pass";
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), error_code::invalid_argument) << "use " << i << ": " << e.what();
+        EXPECT_NE(std::string(e.what()).find("device 1 is current: call cudaSetDevice(0)"),
+                  std::string::npos)
+            << e.what();
+      }
+    }
+    EXPECT_TRUE(same_words(before, other.to_host()));
+  }
+  EXPECT_TRUE(same_words(before, f.to_host()));
+  ASSERT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(TwoDevices, MemoryGoesBackToItsOwnWhateverIsCurrent) {
+  for (const char* schedule : {"late", "early", "3"}) {
+    emulated::set_schedule(schedule);
+    auto f = std::make_unique<gpu::filter>(half_full(nullptr));
+    const on_other_device scope;
+    f = std::make_unique<gpu::filter>(half_full(nullptr));
+    f->insert(device_keys(some_keys()).batch(count));
+    EXPECT_GT(f->to_host().inserted_keys(), 0u);
+    f.reset();
+    int current = 0;
+    EXPECT_EQ(cudaGetDevice(&current), cudaSuccess);
+    EXPECT_EQ(current, 1);
+    EXPECT_EQ(emulated::bytes_in_use(), 0u);
+  }
+}
+
 // The emulation can see what it is there for.
 
 class EmulatedDevice : public ::testing::Test {
@@ -418,6 +493,21 @@ TEST_F(EmulatedDevice, ReadsPageLockedMemoryLateAndPageableAtOnce) {
   EXPECT_EQ(seen[0], 5);
   EXPECT_EQ(seen[1], 6);
   EXPECT_EQ(cudaFreeHost(locked), cudaSuccess);
+}
+
+TEST_F(EmulatedDevice, SeesAKernelInAnotherDevicesMemory) {
+  EXPECT_EXIT(
+      {
+        const gpu::filter f(plan_with_blocks(100, 8));
+        const device_keys keys(some_keys());
+        const gpu::buffer answers(count, nullptr);
+        (void)cudaDeviceSynchronize();
+        (void)cudaSetDevice(1);
+        run_view_kernels(0, f.view(), keys.memory.data<std::uint64_t>(), count, count / 2,
+                         answers.data<std::uint8_t>());
+        exit_with_verdict();
+      },
+      ::testing::ExitedWithCode(3), "no buffer");
 }
 
 TEST_F(EmulatedDevice, KeepsItsMemoryFromTheHost) {

@@ -168,6 +168,24 @@ TEST_P(GpuForK, EveryKindOfKeyAndTail) {
 INSTANTIATE_TEST_SUITE_P(K, GpuForK, ::testing::Values(1u, 4u, 7u, 8u, 9u, 16u, 17u, 24u),
                          ::testing::PrintToStringParamName());
 
+// Small, for the sanitizers: the kernel that works in shared memory.
+TEST_F(Gpu, InsertsBySlices) {
+  const auto keys = random_keys(20'000, 15);
+  const device_copy<std::uint64_t> device(keys);
+  for (const std::uint32_t k : {5u, 8u, 13u, 24u}) {
+    for (const std::uint32_t blocks : {3u, 1000u, 9001u}) {
+      filter expected = make_filter(blocks, k);
+      expected.insert(std::span(keys).first(7));
+      gpu::filter built = gpu::filter::from_host(expected);
+      expected.insert(keys);
+      built.insert(gpu::keys::integers(device.get(), keys.size()), nullptr,
+                   gpu::insert_method::shared_slices);
+      ASSERT_TRUE(same_words(expected, built.to_host())) << "k " << k << ", blocks " << blocks;
+      comparisons += expected.view().shape().word_count();
+    }
+  }
+}
+
 TEST_F(Gpu, SelectsValues) {
   const auto keys = random_keys(10'001, 4);
   filter host = make_filter(2000, 8);
@@ -335,10 +353,10 @@ TEST_F(Gpu, EngineRow) {
 
 TEST_F(Gpu, MoreThan2To31Keys) {
   constexpr std::uint64_t count = (std::uint64_t{1} << 31) + 64;
-  if (gpu::current_device().free_bytes < count * 4 + (std::uint64_t{1} << 30)) {
+  if (gpu::current_device().free_bytes < count * 4 + (std::uint64_t{2} << 30)) {
     GTEST_SKIP() << "the device has no room for 2^31 keys of 4 bytes";
   }
-  // All keys equal but the last 64: those must be seen.
+  // All keys equal but the last 64: those must be seen, by launches that take all keys at once.
   gpu::buffer keys(count * 4, nullptr);
   ASSERT_EQ(cudaMemset(keys.data(), 0x11, count * 4), cudaSuccess);
   std::vector<std::uint32_t> last(64);
@@ -347,9 +365,9 @@ TEST_F(Gpu, MoreThan2To31Keys) {
       cudaMemcpy(keys.data<std::uint32_t>() + count - 64, last.data(), 256, cudaMemcpyHostToDevice),
       cudaSuccess);
   const auto batch = gpu::keys::integers(keys.data<const std::uint32_t>(), count);
-  gpu::filter f(plan_with_blocks(1 << 20, 8));
-  f.insert(batch);
-  filter expected = make_filter(1 << 20, 8);
+  gpu::filter f(plan_with_blocks(1 << 18, 8));
+  f.insert(batch, nullptr, gpu::insert_method::direct);
+  filter expected = make_filter(1 << 18, 8);
   expected.insert(std::uint32_t{0x11111111});
   for (const std::uint32_t key : last) expected.insert(key);
   ASSERT_TRUE(same_words(expected, f.to_host()));

@@ -22,21 +22,6 @@ void for_each_warp(std::uint32_t blocks, F f) {
   }
 }
 
-/// Calls f with the constant that belongs to k.
-template <class F>
-void with_rounds(unsigned k, F f) {
-  switch (rounds_of(k)) {
-    case rounds::one:
-      return f(std::integral_constant<rounds, rounds::one>{});
-    case rounds::partial:
-      return f(std::integral_constant<rounds, rounds::partial>{});
-    case rounds::two:
-      return f(std::integral_constant<rounds, rounds::two>{});
-    case rounds::three:
-      return f(std::integral_constant<rounds, rounds::three>{});
-  }
-}
-
 template <class Layout, class Source>
 void host_contains(const gpu::filter_view& view, const Source& source, std::uint64_t keys,
                    std::uint8_t* bitmap, std::uint32_t blocks = 3) {
@@ -71,7 +56,7 @@ inline void host_insert_slices(const gpu::filter_view& view, const std::uint64_t
       const slice part = slice::of(i, bits, view.shape().blocks);
       std::fill(local.begin(), local.end(), 0xCDCDCDCDCDCDCDCDu);
       for (unsigned t = 0; t < threads; ++t) {
-        load_slice(part, view.words(), local.data(), t, threads);
+        clear_slice(part, local.data(), t, threads);
       }
       for (unsigned t = 0; t < threads; ++t) {
         fill_slice<decltype(r)::value>(part, view.shape().blocks, view.shape().k,
@@ -79,7 +64,7 @@ inline void host_insert_slices(const gpu::filter_view& view, const std::uint64_t
                                        t, threads);
       }
       for (unsigned t = 0; t < threads; ++t) {
-        store_slice<host_tile<1>>(part, local.data(), view.words(), t, threads);
+        merge_slice<host_tile<1>>(part, local.data(), view.words(), t, threads);
       }
     }
   });

@@ -442,5 +442,54 @@ TEST(LostUpdates, NeighbouringSlices) {
   }
 }
 
+// What others insert while a slice is built stays.
+TEST(LostUpdates, InsertsBesideASlice) {
+  constexpr std::uint32_t blocks = 9;
+  const auto keys = random_keys(600, 22);
+  filter expected = make_filter(blocks, 8);
+  expected.insert(key_batch::hashes(keys));
+  std::vector<std::uint64_t> sorted(keys.begin(), keys.begin() + 300);
+  std::sort(sorted.begin(), sorted.end());
+  filter built = make_filter(blocks, 8);
+  const auto insert_others = [&](std::size_t first, std::size_t last) {
+    host_insert<layout<4, 1>>(gpu_view(built), hash_source{keys.data() + first}, last - first);
+  };
+  std::size_t done = 0;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const slice part = slice::of(i, 1, blocks);
+    std::vector<std::uint64_t> local(part.words(), 0xCDCDCDCDCDCDCDCDu);
+    const auto end = static_cast<std::size_t>(
+        std::partition_point(sorted.begin(), sorted.end(),
+                             [&](std::uint64_t h) { return h >> 63 <= i; }) -
+        sorted.begin());
+    clear_slice(part, local.data(), 0, 1);
+    insert_others(300 + 150 * i, 375 + 150 * i);
+    fill_slice<rounds::one>(part, blocks, 8, sorted.data() + done, sorted.data() + end,
+                            local.data(), 0, 1);
+    insert_others(375 + 150 * i, 450 + 150 * i);
+    merge_slice<host_tile<1>>(part, local.data(), built.view().words(), 0, 1);
+    done = end;
+  }
+  EXPECT_TRUE(same_words(expected, built));
+}
+
+// Words of a slice do not overlap, and threads at one word of random blocks use all banks.
+TEST(Slice, PlacesWords) {
+  std::vector<bool> taken(1024 * 8);
+  for (std::uint32_t block = 0; block < 1024; ++block) {
+    for (unsigned word = 0; word < 8; ++word) {
+      const std::uint32_t at = slice::place(block, word);
+      ASSERT_EQ(at / 8, block);
+      ASSERT_FALSE(taken[at]);
+      taken[at] = true;
+    }
+  }
+  for (unsigned word = 0; word < 8; ++word) {
+    std::vector<unsigned> uses(16);  // pairs of banks
+    for (std::uint32_t block = 0; block < 1024; ++block) ++uses[slice::place(block, word) % 16];
+    EXPECT_EQ(uses, std::vector<unsigned>(16, 64));
+  }
+}
+
 }  // namespace
 }  // namespace octobloom::test

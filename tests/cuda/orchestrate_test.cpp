@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
@@ -37,11 +38,11 @@ const auto* const registered = ::testing::AddGlobalTestEnvironment(new report_co
 template <class T>
 class host_values {
  public:
-  explicit host_values(std::uint64_t count) : values_(count) {}
-  [[nodiscard]] T* data() { return values_.data(); }
+  explicit host_values(std::uint64_t count) : values_(new T[count]()) {}
+  [[nodiscard]] T* data() const { return values_.get(); }
 
  private:
-  std::vector<T> values_;
+  std::unique_ptr<T[]> values_;
 };
 
 struct host_backend {
@@ -58,19 +59,29 @@ struct host_backend {
                        std::uint64_t keys, std::uint8_t* bitmap) {
     host_contains<layout<4, 2>>(view, hash_source{hashes}, keys, bitmap);
   }
-  static void insert(const gpu::filter_view& view, const std::uint64_t* hashes,
-                     std::uint64_t keys) {
+  static void insert_sorted(const gpu::filter_view& view, const std::uint64_t* hashes,
+                            std::uint64_t keys) {
+    EXPECT_TRUE(std::is_sorted(hashes, hashes + keys, [&](std::uint64_t a, std::uint64_t b) {
+      return a >> sorted_from < b >> sorted_from;
+    }));
     host_insert<layout<4, 1>>(view, hash_source{hashes}, keys);
   }
   static void insert_slices(const gpu::filter_view& view, const std::uint64_t* hashes,
                             const std::uint64_t* offsets, unsigned bits) {
     host_insert_slices(view, hashes, offsets, bits);
   }
-  static void sort_by_top_bits(std::uint64_t* hashes, std::uint64_t keys, unsigned bits) {
+  static std::uint64_t* sort_by_top_bits(std::uint64_t* hashes, std::uint64_t* other,
+                                         std::uint64_t keys, unsigned bits) {
     thrust::stable_sort(policy(), hashes, hashes + keys, [bits](std::uint64_t a, std::uint64_t b) {
       return a >> (64 - bits) < b >> (64 - bits);
     });
+    sorted_from = 64 - bits;
+    if (bits % 2 == 0) return hashes;
+    std::copy_n(hashes, keys, other);
+    std::fill_n(hashes, keys, 0);
+    return other;
   }
+  static inline unsigned sorted_from = 0;  ///< the bit
 };
 
 /// Keys with repeats near and far.

@@ -232,7 +232,7 @@ TEST_P(Ptx, InsertBySlices) {
         launch("insert",
                "insert_slices_kernel<(" + detail + "rounds)" +
                    std::to_string(static_cast<unsigned>(rounds_of(k))),
-               3, block_threads,
+               3, gpu::detail::slice_threads,
                std::size_t{slice::most_blocks(bits, blocks)} * rot8::bytes_per_block,
                {words_of(built), Arg::value(blocks), Arg::value(k), Arg::in(sorted),
                 Arg::in(offsets), Arg::value(bits)},

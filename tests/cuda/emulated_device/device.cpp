@@ -20,6 +20,7 @@ std::string setting(const char* name, const char* otherwise) {
 }  // namespace
 
 thread_local cudaError_t device::last_error = cudaSuccess;
+thread_local int device::current = 0;
 
 device& device::instance() {
   static device* const one = [] {
@@ -49,7 +50,8 @@ void device::end() {
 
 cudaError_t device::launch(kernel& launched, dim3 grid, dim3 block, void** arguments,
                            std::size_t shared, cudaStream_t on) {
-  stream_queue& queue = streams.checked(on);
+  stream_queue& queue = checked(on);
+  if (queue.device != current) return cudaErrorInvalidResourceHandle;
   const ptxrun::Entry& entry = launched.code->entry(launched.name);
   const std::size_t threads = std::size_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || threads > 1024 ||
@@ -59,20 +61,20 @@ cudaError_t device::launch(kernel& launched, dim3 grid, dim3 block, void** argum
   const std::size_t room =
       std::max<std::size_t>(shared_bytes - entry.static_shared, launched.dynamic_shared_limit);
   if (shared > room) return cudaErrorInvalidValue;
-  streams.add(queue,
-              [this, &launched, grid, block, shared, given = copy_parameters(launched, arguments)] {
-                interpret(launched, grid, block, given, shared);
-              });
+  streams.add(queue, [this, &launched, number = current, grid, block, shared,
+                      given = copy_parameters(launched, arguments)] {
+    interpret(launched, number, grid, block, given, shared);
+  });
   return cudaSuccess;
 }
 
-void device::interpret(const kernel& launched, dim3 grid, dim3 block, const parameters& given,
-                       std::size_t shared) {
+void device::interpret(const kernel& launched, int number, dim3 grid, dim3 block,
+                       const parameters& given, std::size_t shared) {
   if (broken != cudaSuccess) return;
   const ptxrun::Entry& entry = launched.code->entry(launched.name);
   std::vector<ptxrun::Arg> arguments;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    arguments.push_back(argument(given[i], entry.params[i].align, memory_of));
+    arguments.push_back(argument(given[i], entry.params[i].align, memory_of, number));
   }
   ptxrun::Options options;
   options.seed = ++launches_;
@@ -89,7 +91,7 @@ void device::interpret(const kernel& launched, dim3 grid, dim3 block, const para
 
 cudaError_t device::copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                          cudaStream_t on) {
-  stream_queue& queue = streams.checked(on);
+  stream_queue& queue = checked(on);
   if (bytes == 0) return cudaSuccess;
   const bool to_device = kind != cudaMemcpyDeviceToHost;
   const bool from_device = kind != cudaMemcpyHostToDevice;
@@ -99,7 +101,7 @@ cudaError_t device::copy(void* to, const void* from, std::size_t bytes, cudaMemc
   // page-locked memory when the stream gets there.
   const allocation* const host =
       to_device && from_device ? nullptr : memory_of.find(to_device ? from : to, bytes);
-  if (host != nullptr && host->on_device) misuse("device memory is given as the host's");
+  if (host != nullptr && host->on_device()) misuse("device memory is given as the host's");
   const bool pageable = !(to_device && from_device) && host == nullptr;
   std::vector<std::byte> staged;
   if (pageable && to_device) {
@@ -114,7 +116,7 @@ cudaError_t device::copy(void* to, const void* from, std::size_t bytes, cudaMemc
         return const_cast<std::byte*>(static_cast<const std::byte*>(address));
       }
       const allocation* const found = memory_of.find(address, bytes);
-      if (found != nullptr && found->on_device == on_device) return found->at(address);
+      if (found != nullptr && found->on_device() == on_device) return found->at(address);
       fault(cudaErrorIllegalAddress, on_device ? "a copy of " + std::to_string(bytes) +
                                                      " bytes outside of the device's live memory"
                                                : "page-locked memory was freed under a copy");
@@ -129,10 +131,10 @@ cudaError_t device::copy(void* to, const void* from, std::size_t bytes, cudaMemc
 }
 
 cudaError_t device::fill(void* to, int value, std::size_t bytes, cudaStream_t on) {
-  streams.add(streams.checked(on), [this, to, value, bytes] {
+  streams.add(checked(on), [this, to, value, bytes] {
     if (broken != cudaSuccess || bytes == 0) return;
     const allocation* const target = memory_of.find(to, bytes);
-    if (target == nullptr || !target->on_device) {
+    if (target == nullptr || !target->on_device()) {
       fault(cudaErrorIllegalAddress, "memory is set outside of the device's live memory");
       return;
     }

@@ -30,7 +30,7 @@ struct recorded_event {
   operation_ptr record;
 };
 
-/// All that the runtime knows. Its functions hold `mutex` while they use it.
+/// All that the runtime knows, of both devices. Its functions hold `mutex` while they use it.
 class device {
  public:
   static device& instance();
@@ -44,6 +44,7 @@ class device {
   std::map<void*, cudaAccessPolicyWindow> windows;
   std::size_t persisting_limit = 0;
   static thread_local cudaError_t last_error;
+  static thread_local int current;
   cudaError_t broken = cudaSuccess;  ///< what a device answers to everything after a fault
 
   // Failures that a test asks for.
@@ -57,7 +58,10 @@ class device {
   /// From now on, every call is answered with `status`.
   void fault(cudaError_t status, const std::string& what);
 
-  /// They end the program when there is no such event or kernel.
+  /// They end the program when there is no such stream, event or kernel.
+  [[nodiscard]] stream_queue& checked(cudaStream_t stream) {
+    return streams.checked(stream, current);
+  }
   [[nodiscard]] recorded_event& checked(cudaEvent_t event);
   [[nodiscard]] kernel& checked_kernel(const void* function);
 
@@ -75,7 +79,7 @@ class device {
  private:
   device();
   void end();
-  void interpret(const kernel& launched, dim3 grid, dim3 block, const parameters& given,
+  void interpret(const kernel& launched, int number, dim3 grid, dim3 block, const parameters& given,
                  std::size_t shared);
 
   std::uint64_t launches_ = 0;

@@ -104,7 +104,7 @@ parameters copy_parameters(const kernel& launched, void** arguments) {
 }
 
 ptxrun::Arg argument(const std::vector<std::byte>& bytes, std::size_t alignment,
-                     const memory& known) {
+                     const memory& known, int device) {
   constexpr std::size_t word = sizeof(void*);
   const ptxrun::Arg plain = ptxrun::Arg::raw(bytes.data(), bytes.size(), alignment);
   if (bytes.size() % word != 0 || alignment % word != 0) return plain;
@@ -113,7 +113,7 @@ ptxrun::Arg argument(const std::vector<std::byte>& bytes, std::size_t alignment,
   for (std::size_t at = 0; at < bytes.size(); at += word) {
     const void* const value = read<const void*>(&bytes[at]);
     const allocation* const target = known.find(value);
-    if (target == nullptr) {
+    if (target == nullptr || (target->on_device() && target->device != device)) {
       fields.push_back(ptxrun::Arg::raw(&bytes[at], word, word));
     } else {
       has_pointers = true;

@@ -44,9 +44,9 @@ using parameters = std::vector<std::vector<std::byte>>;
 [[nodiscard]] parameters copy_parameters(const kernel& launched, void** arguments);
 
 /// A by-value parameter as the interpreter takes it: every word of it that is an address in live
-/// memory is passed as a pointer into that allocation, so that what the kernel does with it is
-/// checked against the allocation's bounds.
+/// memory of the device or of the host is passed as a pointer into that allocation, so that what
+/// the kernel does with it is checked against the allocation's bounds.
 [[nodiscard]] ptxrun::Arg argument(const std::vector<std::byte>& bytes, std::size_t alignment,
-                                   const memory& known);
+                                   const memory& known, int device);
 
 }  // namespace octobloom::emulated_device

@@ -37,13 +37,13 @@ void unmap(std::byte* start, std::size_t bytes) {
 
 }  // namespace
 
-void* memory::reserve_on_device(std::size_t size) {
+void* memory::reserve_on_device(std::size_t size, int device) {
   if (size > free_bytes()) return nullptr;
   device_bytes_in_use_ += size;
   return add({.address = map(size, PROT_NONE),
               .bytes = map(size, PROT_READ | PROT_WRITE),
               .size = size,
-              .on_device = true,
+              .device = device,
               .mapped = true,
               .live = false})
       .address;
@@ -54,7 +54,7 @@ void* memory::take_page_locked(std::size_t size) {
   add({.address = bytes,
        .bytes = bytes,
        .size = size,
-       .on_device = false,
+       .device = -1,
        .mapped = true,
        .live = false});
   make_live(bytes);
@@ -66,7 +66,7 @@ void memory::lock_pages(void* start, std::size_t size) {
   add({.address = bytes,
        .bytes = bytes,
        .size = size,
-       .on_device = false,
+       .device = -1,
        .mapped = false,
        .live = true});
 }
@@ -97,7 +97,7 @@ allocation memory::take(void* address) {
 void memory::release(void* address) {
   const allocation one = take(address);
   if (!one.mapped) misuse("memory is freed that was only locked");
-  if (one.on_device) {
+  if (one.on_device()) {
     device_bytes_in_use_ -= one.size;
     unmap(one.address, one.size);
   }

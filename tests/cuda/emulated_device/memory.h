@@ -12,26 +12,27 @@ struct allocation {
   std::byte* address;
   std::byte* bytes;
   std::size_t size;
-  bool on_device;
+  int device;   ///< -1: the host's
   bool mapped;  ///< by us
   bool live;    ///< between its allocation and its release, in the order of the streams
 
+  [[nodiscard]] bool on_device() const { return device >= 0; }
   /// The byte behind an address of this allocation.
   [[nodiscard]] std::byte* at(const void* inside) const {
     return bytes + (static_cast<const std::byte*>(inside) - address);
   }
 };
 
-/// The device's memory and the page-locked memory of the host. Nothing is mapped beside an
-/// allocation, so that no address belongs to two.
+/// The devices' memory, of one size for all of them, and the page-locked memory of the host.
+/// Nothing is mapped beside an allocation, so that no address belongs to two.
 class memory {
  public:
   explicit memory(std::uint64_t device_bytes) : device_bytes_(device_bytes) {}
   memory(const memory&) = delete;
   memory& operator=(const memory&) = delete;
 
-  /// Null when the device has no room. Not live yet.
-  void* reserve_on_device(std::size_t size);
+  /// Null when there is no room. Not live yet.
+  void* reserve_on_device(std::size_t size, int device);
   void* take_page_locked(std::size_t size);
   /// Of the program's own memory.
   void lock_pages(void* start, std::size_t size);

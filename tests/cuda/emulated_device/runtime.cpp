@@ -81,21 +81,24 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* functio
 
 cudaError_t cudaGetDeviceCount(int* count) {
   return call("cudaGetDeviceCount", [&](device&) {
-    *count = 1;
+    *count = devices;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGetDevice(int* number) {
   return call("cudaGetDevice", [&](device&) {
-    *number = 0;
+    *number = device::current;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaSetDevice(int number) {
-  return call("cudaSetDevice",
-              [&](device&) { return number == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+  return call("cudaSetDevice", [&](device&) {
+    if (number < 0 || number >= devices) return cudaErrorInvalidDevice;
+    device::current = number;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
@@ -182,7 +185,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* all_bytes) {
 
 cudaError_t cudaDeviceSynchronize() {
   return call("cudaDeviceSynchronize", [](device& on) {
-    on.streams.finish_all();
+    on.streams.finish_device(device::current);
     return cudaSuccess;
   });
 }
@@ -245,11 +248,11 @@ const char* cudaGetErrorString(cudaError_t) {
 
 cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t stream) {
   return call("cudaMallocAsync", [&](device& on) {
-    stream_queue& queue = on.streams.checked(stream);
+    stream_queue& queue = on.checked(stream);
     *memory = nullptr;
     if (bytes == 0) return cudaSuccess;
     if (bytes > on.memory_of.free_bytes()) on.streams.finish_all();  // what is freed by then counts
-    void* const address = on.memory_of.reserve_on_device(bytes);
+    void* const address = on.memory_of.reserve_on_device(bytes, queue.device);
     if (address == nullptr) return cudaErrorMemoryAllocation;
     on.streams.add(queue, [&on, address] { on.memory_of.make_live(address); });
     *memory = address;
@@ -259,8 +262,13 @@ cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t strea
 
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   return clean_up([&](device& on) {
-    stream_queue& queue = on.streams.checked(stream);
-    if (memory != nullptr) on.streams.add(queue, [&on, memory] { on.memory_of.release(memory); });
+    stream_queue& queue = on.checked(stream);
+    if (memory == nullptr) return;
+    const allocation* const freed = on.memory_of.find(memory);
+    if (freed != nullptr && freed->device != queue.device) {
+      misuse("memory is freed on a stream of another device");
+    }
+    on.streams.add(queue, [&on, memory] { on.memory_of.release(memory); });
   });
 }
 
@@ -301,9 +309,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return call("cudaPointerGetAttributes", [&](device& on) {
     *attributes = {};
     const allocation* const found = on.memory_of.find(address, 1);
-    attributes->type = found == nullptr   ? cudaMemoryTypeUnregistered
-                       : found->on_device ? cudaMemoryTypeDevice
-                                          : cudaMemoryTypeHost;
+    attributes->type = found == nullptr     ? cudaMemoryTypeUnregistered
+                       : found->on_device() ? cudaMemoryTypeDevice
+                                            : cudaMemoryTypeHost;
+    attributes->device = found == nullptr || !found->on_device() ? device::current : found->device;
     return cudaSuccess;
   });
 }
@@ -317,7 +326,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   return call("cudaMemcpy", [&](device& on) {
     const cudaError_t status = on.copy(to, from, bytes, kind, nullptr);
-    on.streams.finish(on.streams.default_stream());
+    on.streams.finish(on.streams.default_stream(device::current));
     return status;
   });
 }
@@ -334,7 +343,7 @@ cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return call("cudaStreamCreate", [&](device& on) {
-    stream_queue& created = on.streams.create(flags != cudaStreamNonBlocking);
+    stream_queue& created = on.streams.create(device::current, flags != cudaStreamNonBlocking);
     *stream = reinterpret_cast<cudaStream_t>(&created);
     return cudaSuccess;
   });
@@ -345,12 +354,12 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return clean_up([&](device& on) { on.streams.destroy(on.streams.checked(stream)); });
+  return clean_up([&](device& on) { on.streams.destroy(on.checked(stream)); });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return call("cudaStreamSynchronize", [&](device& on) {
-    on.streams.finish(on.streams.checked(stream));
+    on.streams.finish(on.checked(stream));
     return cudaSuccess;
   });
 }
@@ -358,7 +367,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return call("cudaStreamWaitEvent", [&](device& on) {
     const operation_ptr record = on.checked(event).record;
-    stream_queue& queue = on.streams.checked(stream);
+    stream_queue& queue = on.checked(stream);
     if (record != nullptr) queue.next_after.push_back(record);
     return cudaSuccess;
   });
@@ -372,7 +381,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id,
     if (window.num_bytes > l2_bytes || window.hitRatio < 0 || window.hitRatio > 1) {
       return cudaErrorInvalidValue;
     }
-    on.windows[&on.streams.checked(stream)] = window;
+    on.windows[&on.checked(stream)] = window;
     return cudaSuccess;
   });
 }
@@ -381,7 +390,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id,
                                    cudaStreamAttrValue* value) {
   return call("cudaStreamGetAttribute", [&](device& on) {
     if (id != cudaStreamAttributeAccessPolicyWindow) misuse("a stream's attribute not known here");
-    value->accessPolicyWindow = on.windows[&on.streams.checked(stream)];
+    value->accessPolicyWindow = on.windows[&on.checked(stream)];
     return cudaSuccess;
   });
 }
@@ -409,7 +418,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call("cudaEventRecord", [&](device& on) {
-    on.checked(event).record = on.streams.add(on.streams.checked(stream), [] {});
+    on.checked(event).record = on.streams.add(on.checked(stream), [] {});
     return cudaSuccess;
   });
 }
@@ -467,12 +476,19 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int,
-                                                                   std::size_t, unsigned) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int,
+                                                          std::size_t) {
   return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&](device&) {
     *blocks = 2;
     return cudaSuccess;
   });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   const void* function,
+                                                                   int threads, std::size_t shared,
+                                                                   unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
 }
 
 }  // extern "C"

@@ -12,19 +12,18 @@ void stream_scheduler::set_order(const std::string& schedule) {
   if (order_ == order::mixed) random_.seed(std::stoull(schedule));
 }
 
-stream_queue& stream_scheduler::create(bool blocking) {
-  queues_.push_back(std::make_unique<stream_queue>());
-  queues_.back()->blocking = blocking;
+stream_queue& stream_scheduler::create(int device, bool blocking) {
+  queues_.push_back(std::make_unique<stream_queue>(device, blocking));
   return *queues_.back();
 }
 
 void stream_scheduler::destroy(stream_queue& queue) {
-  if (&queue == &default_stream()) misuse("the default stream is destroyed");
+  if (&queue == &default_stream(queue.device)) misuse("the default stream is destroyed");
   queue.destroyed = true;
 }
 
-stream_queue& stream_scheduler::checked(void* handle) {
-  if (handle == nullptr) return default_stream();
+stream_queue& stream_scheduler::checked(void* handle, int device) {
+  if (handle == nullptr) return default_stream(device);
   for (const auto& one : queues_) {
     if (one.get() == handle && !one->destroyed) return *one;
   }
@@ -34,7 +33,7 @@ stream_queue& stream_scheduler::checked(void* handle) {
 std::size_t stream_scheduler::in_use() const {
   const auto used = std::count_if(queues_.begin(), queues_.end(),
                                   [](const auto& one) { return !one->destroyed; });
-  return static_cast<std::size_t>(used) - 1;  // the default stream is always there
+  return static_cast<std::size_t>(used - devices);  // their default streams are always there
 }
 
 operation_ptr stream_scheduler::add(stream_queue& queue, std::function<void()> work) {
@@ -42,14 +41,16 @@ operation_ptr stream_scheduler::add(stream_queue& queue, std::function<void()> w
   added->work = std::move(work);
   added->queue = &queue;
   added->after = std::exchange(queue.next_after, {});
-  if (&queue == &default_stream()) {
+  const stream_queue& default_queue = default_stream(queue.device);
+  if (&queue == &default_queue) {
     for (const auto& other : queues_) {
-      if (other->blocking && other.get() != &queue && other->last != nullptr) {
+      if (other->device == queue.device && other->blocking && other.get() != &queue &&
+          other->last != nullptr) {
         added->after.push_back(other->last);
       }
     }
-  } else if (queue.blocking && default_stream().last != nullptr) {
-    added->after.push_back(default_stream().last);
+  } else if (queue.blocking && default_queue.last != nullptr) {
+    added->after.push_back(default_queue.last);
   }
   queue.waiting.push_back(added);
   queue.last = added;
@@ -76,9 +77,17 @@ void stream_scheduler::finish(const operation_ptr& until) {
 void stream_scheduler::finish(stream_queue& queue) {
   for (const operation_ptr& earlier : std::exchange(queue.next_after, {})) finish(earlier);
   if (queue.last != nullptr) finish(queue.last);
-  if (&queue != &default_stream()) return;
+  if (&queue != &default_stream(queue.device)) return;
   for (const auto& other : queues_) {
-    if (other->blocking && other->last != nullptr) finish(other->last);
+    if (other->device == queue.device && other->blocking && other->last != nullptr) {
+      finish(other->last);
+    }
+  }
+}
+
+void stream_scheduler::finish_device(int device) {
+  for (const auto& queue : queues_) {
+    if (queue->device == device) finish(*queue);
   }
 }
 

@@ -10,6 +10,9 @@
 
 namespace octobloom::emulated_device {
 
+/// As many as a program needs to mix them up.
+inline constexpr int devices = 2;
+
 class stream_queue;
 
 /// A piece of work in a stream.
@@ -25,8 +28,11 @@ using operation_ptr = std::shared_ptr<operation>;
 /// A stream: its work is done in its order.
 class stream_queue {
  public:
-  /// Whether it waits for the default stream, and the default stream for it.
-  bool blocking = true;
+  explicit stream_queue(int its_device, bool waits) : device(its_device), blocking(waits) {}
+
+  int device;
+  /// Whether it waits for its device's default stream, and that for it.
+  bool blocking;
   bool destroyed = false;
   std::deque<operation_ptr> waiting;
   operation_ptr last;                     ///< the newest, done or not
@@ -39,24 +45,28 @@ class stream_scheduler {
   /// `late`, `early` or a number.
   explicit stream_scheduler(const std::string& schedule) {
     set_order(schedule);
-    create(true);
+    for (int device = 0; device < devices; ++device) create(device, true);
   }
   void set_order(const std::string& schedule);
   stream_scheduler(const stream_scheduler&) = delete;
   stream_scheduler& operator=(const stream_scheduler&) = delete;
 
-  stream_queue& create(bool blocking);
+  stream_queue& create(int device, bool blocking);
   /// What is in it is still done.
   void destroy(stream_queue& queue);
-  [[nodiscard]] stream_queue& default_stream() { return *queues_.front(); }
-  /// Ends the program when there is no such stream.
-  [[nodiscard]] stream_queue& checked(void* handle);
+  [[nodiscard]] stream_queue& default_stream(int device) {
+    return *queues_[static_cast<std::size_t>(device)];
+  }
+  /// Null is the default stream of `device`. Ends the program when there is no such stream.
+  [[nodiscard]] stream_queue& checked(void* handle, int device);
   /// Those that were created and not destroyed.
   [[nodiscard]] std::size_t in_use() const;
 
   operation_ptr add(stream_queue& queue, std::function<void()> work);
   void finish(const operation_ptr& until);
   void finish(stream_queue& queue);
+  /// Of one device, or of all.
+  void finish_device(int device);
   void finish_all();
 
  private:

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 namespace octobloom::detail {
 
@@ -26,5 +31,30 @@ class task_reference {
 /// calls, and a fork in between is harmless. Where the system refuses a thread, the others do its
 /// share. Tasks must not throw.
 void run_tasks(unsigned threads, std::size_t tasks, const task_reference& task) noexcept;
+
+/// The same by threads that wait for the next call, for calls that follow one another faster than
+/// threads start. One call at a time.
+class team {
+ public:
+  /// Of `threads` threads, the caller's among them; fewer where the system refuses.
+  explicit team(unsigned threads);
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  ~team();
+
+  void run(std::size_t tasks, const task_reference& task) noexcept;
+
+ private:
+  struct call;
+  void serve();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  call* call_ = nullptr;     ///< what there is to do
+  std::uint64_t calls_ = 0;  ///< so far
+  std::size_t at_work_ = 0;  ///< threads, without the caller's
+  bool ends_ = false;
+  std::vector<std::thread> others_;
+};
 
 }  // namespace octobloom::detail

@@ -33,7 +33,8 @@ void synchronize(stream on);
 /// While it lives, the words of a filter are kept in the part of the L2 that is set aside for them,
 /// as far as they fit, for kernels on one stream. Opt-in: it takes that part from everything else
 /// on the device. Destroying it puts stream and cache back. Does nothing on devices without such a
-/// part. Move only by not moving: keep it in a scope.
+/// part, or where it is not the program's to divide (MIG, MPS). Move only by not moving: keep it in
+/// a scope.
 class l2_window {
  public:
   /// Throws octobloom::error{device}.

@@ -21,8 +21,13 @@ namespace octobloom::gpu {
 ///
 /// Every call takes a stream and is asynchronous on it, unless it returns a value or touches host
 /// memory, when it waits for that stream. Calls on different streams are not ordered with each
-/// other: synchronise them, or keys added on one may not be seen on the other. Host threads may
-/// call const functions at once; others need the filter to themselves.
+/// other: synchronise them, or keys added on one may not be seen on the other. None is lost:
+/// whatever adds keys does so by atomics. Host threads may call const functions at once; others
+/// need the filter to themselves.
+///
+/// A filter is used while the device that was current when it was made is current; any other is
+/// refused. Its memory is given back in the order of the stream that it was made on, which must
+/// live as long, whatever device is current.
 ///
 /// Throws octobloom::error: {engine_unavailable} where no device can be used, {out_of_memory},
 /// {device} for what the runtime reports (an asynchronous fault is reported by a later call),
@@ -83,7 +88,8 @@ class filter {
   /// new. Takes 25 bytes a key of a group.
   std::uint64_t insert_new(const keys& batch, std::uint8_t* bitmap, stream on = nullptr);
 
-  /// Adds the keys of `other`, O(blocks). error{mismatch} when the shapes differ; nothing changes.
+  /// Adds the keys of `other`, which is on the same device, O(blocks). error{mismatch} when the
+  /// shapes differ; nothing changes.
   void merge(const filter& other, stream on = nullptr);
 
   void clear(stream on = nullptr);
@@ -113,9 +119,18 @@ class filter {
                                         const allocator& from);
 
  private:
+  /// Holds garbage.
+  filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr, stream on,
+         const allocator& from);
+
   void require(const keys& batch) const;
+  /// Throws error{invalid_argument} when another device is current.
+  void require_current() const;
+  /// Where temporaries come from; as require_current().
+  [[nodiscard]] const allocator& temporaries() const;
 
   filter_shape shape_;
+  int device_ = 0;
   std::uint64_t inserted_keys_ = 0;
   std::uint64_t planned_keys_ = 0;
   double target_fpr_ = 0;

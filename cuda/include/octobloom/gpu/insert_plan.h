@@ -19,7 +19,8 @@ struct insert_plan {
   unsigned bits = 0;  ///< hashes are sorted by their top `bits` bits: 2^bits ranges; 0 when direct
 };
 
-/// Blocks that a slice in shared memory holds at most: 64 KiB, so that a multiprocessor holds two.
+/// Blocks that a slice in shared memory holds at most: 64 KiB, so that a multiprocessor holds two
+/// or three.
 inline constexpr std::uint32_t shared_slice_blocks = 1024;
 
 /// How to insert `keys` keys into a filter of this shape on a device with an L2 of `l2_bytes`.

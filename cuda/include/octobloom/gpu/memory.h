@@ -16,8 +16,10 @@ using stream = CUstream_st*;
 /// every copy.
 struct allocator {
   void* state = nullptr;
-  /// `bytes` > 0, aligned to 256 bytes. Throws octobloom::error{out_of_memory}.
+  /// `bytes` > 0, aligned to 256 bytes, on the current device. Throws
+  /// octobloom::error{out_of_memory}.
   void* (*allocate)(void* state, std::size_t bytes, stream on) = nullptr;
+  /// Whatever device is current.
   void (*deallocate)(void* state, void* memory, std::size_t bytes, stream on) noexcept = nullptr;
 };
 

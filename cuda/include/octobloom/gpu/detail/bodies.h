@@ -15,6 +15,9 @@ namespace octobloom::gpu::detail {
 /// Threads of a block. The loops take whole blocks' worth of keys, so that their trip count is the
 /// same for all threads of a block: otherwise the compiler guards every shuffle.
 inline constexpr unsigned block_threads = 256;
+/// Of the kernel that builds slices: no more than three of its blocks have room on a
+/// multiprocessor.
+inline constexpr unsigned slice_threads = 512;
 
 /// Which warp of which block of how many.
 struct position {
@@ -247,19 +250,21 @@ struct slice {
       unsigned bits, std::uint32_t filter_blocks) noexcept {
     return static_cast<std::uint32_t>((std::uint64_t{filter_blocks} >> bits) + 2);
   }
-  [[nodiscard]] OCTOBLOOM_HOST_DEVICE constexpr bool is_shared(std::uint32_t block) const noexcept {
-    return block == 0 || block + 1 == blocks;
+  [[nodiscard]] OCTOBLOOM_HOST_DEVICE constexpr std::uint32_t words() const noexcept {
+    return blocks * rot8::words_per_block;
+  }
+  /// Where a word of one of its blocks lies in shared memory. Blocks are half as long as the banks
+  /// are wide: were their words in order, threads at the same word would meet in two banks.
+  OCTOBLOOM_HOST_DEVICE static constexpr std::uint32_t place(std::uint32_t block,
+                                                             unsigned word) noexcept {
+    return block * rot8::words_per_block + ((word ^ (block >> 1)) % rot8::words_per_block);
   }
 };
 
-/// Phase 1 of a slice: the words as they are, zeros for the blocks that a neighbour may write too.
-OCTOBLOOM_HOST_DEVICE inline void load_slice(const slice& part, const std::uint64_t* words,
-                                             std::uint64_t* local, unsigned thread,
-                                             unsigned threads) noexcept {
-  const std::uint64_t* from = words + std::uint64_t{part.first} * rot8::words_per_block;
-  for (std::uint32_t i = thread; i < part.blocks * rot8::words_per_block; i += threads) {
-    local[i] = part.is_shared(i / rot8::words_per_block) ? 0 : from[i];
-  }
+/// Phase 1 of a slice: no bits.
+OCTOBLOOM_HOST_DEVICE inline void clear_slice(const slice& part, std::uint64_t* local,
+                                              unsigned thread, unsigned threads) noexcept {
+  for (std::uint32_t i = thread; i < part.words(); i += threads) local[i] = 0;
 }
 
 /// Sets bits in one half of a word of shared memory, where 64-bit atomics are loops.
@@ -282,34 +287,32 @@ OCTOBLOOM_HOST_DEVICE void fill_slice(const slice& part, std::uint32_t filter_bl
     const std::uint32_t block = rot8::block_index(*hash, filter_blocks) - part.first;
     const std::uint32_t x = rot8::pattern_source(*hash);
     const unsigned start = pattern.start(x);
-    auto* halves = reinterpret_cast<std::uint32_t*>(local + block * rot8::words_per_block);
     OCTOBLOOM_UNROLL
     for (unsigned w = 0; w < rot8::words_per_block; ++w) {
       const std::uint64_t mask = pattern.mask(w, x, start);
       const auto low = static_cast<std::uint32_t>(mask);
       const auto high = static_cast<std::uint32_t>(mask >> 32);
+      auto* halves = reinterpret_cast<std::uint32_t*>(local + slice::place(block, w));
       if constexpr (Rounds == rounds::one) {
-        or_half(halves + 2 * w + (low == 0 ? 1 : 0), low | high);
+        or_half(halves + (low == 0 ? 1 : 0), low | high);
       } else {
-        if (low != 0) or_half(halves + 2 * w, low);
-        if (high != 0) or_half(halves + 2 * w + 1, high);
+        if (low != 0) or_half(halves, low);
+        if (high != 0) or_half(halves + 1, high);
       }
     }
   }
 }
 
-/// Phase 3: back to the filter; atomically where a neighbour may write too.
+/// Phase 3: into the filter, atomically: others may insert into it meanwhile.
 template <class Tile>
-OCTOBLOOM_HOST_DEVICE void store_slice(const slice& part, const std::uint64_t* local,
+OCTOBLOOM_HOST_DEVICE void merge_slice(const slice& part, const std::uint64_t* local,
                                        std::uint64_t* words, unsigned thread,
                                        unsigned threads) noexcept {
   std::uint64_t* to = words + std::uint64_t{part.first} * rot8::words_per_block;
-  for (std::uint32_t i = thread; i < part.blocks * rot8::words_per_block; i += threads) {
-    if (!part.is_shared(i / rot8::words_per_block)) {
-      to[i] = local[i];
-    } else if (local[i] != 0) {
-      Tile::or_word(to + i, local[i]);
-    }
+  for (std::uint32_t i = thread; i < part.words(); i += threads) {
+    const std::uint32_t block = i / rot8::words_per_block;
+    const std::uint64_t bits = local[slice::place(block, i % rot8::words_per_block)];
+    if (bits != 0) Tile::or_word(to + i, bits);
   }
 }
 

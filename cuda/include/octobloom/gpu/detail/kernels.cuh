@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(block_threads)
 /// those of part i begin at offsets[i] and end at offsets[i + 1]; needs 64 bytes of dynamic shared
 /// memory for each of slice::most_blocks(bits, blocks).
 template <rounds Rounds>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(slice_threads)
     insert_slices_kernel(std::uint64_t* words, std::uint32_t blocks, std::uint32_t k,
                          const std::uint64_t* hashes, const std::uint64_t* offsets, unsigned bits) {
   extern __shared__ std::uint64_t local[];
@@ -54,12 +54,12 @@ __global__ void __launch_bounds__(block_threads)
     const std::uint64_t last = offsets[i + 1];
     if (first == last) continue;
     const slice part = slice::of(i, bits, blocks);
-    load_slice(part, words, local, threadIdx.x, block_threads);
+    clear_slice(part, local, threadIdx.x, slice_threads);
     __syncthreads();
     fill_slice<Rounds>(part, blocks, k, hashes + first, hashes + last, local, threadIdx.x,
-                       block_threads);
+                       slice_threads);
     __syncthreads();
-    store_slice<device_tile<1>>(part, local, words, threadIdx.x, block_threads);
+    merge_slice<device_tile<1>>(part, local, words, threadIdx.x, slice_threads);
     __syncthreads();
   }
 }

@@ -31,21 +31,35 @@ namespace octobloom::gpu::detail {
 
 enum class queue : std::uint8_t { upload, work, download };
 
-/// Splits [0, count) into tasks of `grain` and runs f(first, last) for each.
-template <class F>
-void in_parallel(unsigned threads, std::size_t count, std::size_t grain, const F& f) {
-  octobloom::detail::run_tasks(threads, (count + grain - 1) / grain, [&](std::size_t task) {
-    f(task * grain, std::min(count, (task + 1) * grain));
-  });
-}
+/// Threads that fill slots: one alone copies slower than the link to a device. They start when
+/// there is enough to do.
+class slot_fillers {
+ public:
+  explicit slot_fillers(unsigned threads) : threads_(threads) {}
 
-/// memcpy, by several threads: one alone is slower than the link to a device.
-inline void copy_bytes(unsigned threads, std::byte* to, const void* from, std::size_t bytes) {
-  constexpr std::size_t grain = 1 << 20;  // a thread takes as long to start as to copy some 100 KB
-  in_parallel(threads, bytes, grain, [&](std::size_t first, std::size_t last) {
-    std::memcpy(to + first, static_cast<const std::byte*>(from) + first, last - first);
-  });
-}
+  /// Calls f(first, last) for pieces of [0, count), each of at most `piece`.
+  template <class F>
+  void in_parallel(std::size_t count, std::size_t piece, const F& f) {
+    const auto task = [&](std::size_t i) { f(i * piece, std::min(count, (i + 1) * piece)); };
+    const std::size_t tasks = (count + piece - 1) / piece;
+    if (tasks > 1 && threads_ > 1) {
+      if (!team_) team_.emplace(threads_);
+      team_->run(tasks, task);
+    } else {
+      for (std::size_t i = 0; i < tasks; ++i) task(i);
+    }
+  }
+
+  void copy(std::byte* to, const void* from, std::size_t bytes) {
+    in_parallel(bytes, std::size_t{1} << 20, [&](std::size_t first, std::size_t last) {
+      std::memcpy(to + first, static_cast<const std::byte*>(from) + first, last - first);
+    });
+  }
+
+ private:
+  unsigned threads_;
+  std::optional<octobloom::detail::team> team_;
+};
 
 /// How large the chunks are.
 struct chunk_plan {
@@ -72,10 +86,19 @@ struct chunk_plan {
     return with_keys(std::min<std::size_t>(bytes * 8 / 65, most_keys) / 256 * 256, options.depth);
   }
 
-  /// Short batches need less, as far as that is known.
+  /// Short batches need less.
   [[nodiscard]] chunk_plan for_batch(const key_batch& batch) const noexcept {
-    if (batch.kind() == key_kind::strings) return *this;
-    if (batch.size() < keys) return with_keys((batch.size() + 255) / 256 * 256, 1);
+    const std::size_t count = (batch.size() + 255) / 256 * 256;
+    if (batch.kind() == key_kind::strings) {
+      const string_keys& strings = batch.as_strings();
+      const std::uint64_t bytes =
+          (batch.size() + 1) * 8 +
+          (batch.size() == 0 ? 0 : strings.offsets[batch.size()] - strings.offsets[0]);
+      const std::uint64_t whole = (bytes + 7) / 8 * 8 + count / 8;
+      if (count > keys || whole > slot_bytes) return *this;
+      return {static_cast<std::size_t>(whole), count, 1};
+    }
+    if (count < keys) return with_keys(count, 1);
     return with_keys(keys, std::min<std::size_t>(depth, batch.size() / (keys + 1) + 1));
   }
 
@@ -94,7 +117,8 @@ class key_stream {
   key_stream(Device& device, const stream_options& options, std::size_t most_keys)
       : device_(device),
         most_(chunk_plan::of(options, most_keys)),
-        threads_(octobloom::detail::thread_count(options.threads)) {}
+        fillers_(options.threads != 0 ? options.threads
+                                      : std::min(8u, octobloom::detail::thread_count(0))) {}
   key_stream(const key_stream&) = delete;
   key_stream& operator=(const key_stream&) = delete;
   /// What is in flight uses the slots.
@@ -214,8 +238,7 @@ class key_stream {
     if (s.kind == key_kind::strings) return fill_strings(s);
     s.count = std::min(plan_.keys, keys_.size() - next_key_);
     if (!direct_) {
-      copy_bytes(threads_, s.host.template data<std::byte>(), keys_.values() + next_key_,
-                 s.count * 8);
+      fillers_.copy(s.host.template data<std::byte>(), keys_.values() + next_key_, s.count * 8);
     }
     return s.count * 8;
   }
@@ -243,11 +266,11 @@ class key_stream {
       return s.count * 8;
     }
     s.count = fits;
-    in_parallel(threads_, fits + 1, 1 << 17, [&](std::size_t first, std::size_t last) {
+    fillers_.in_parallel(fits + 1, 1 << 17, [&](std::size_t first, std::size_t last) {
       for (std::size_t i = first; i < last; ++i) words[i] = offsets[i] - offsets[0];
     });
-    copy_bytes(threads_, reinterpret_cast<std::byte*>(words + fits + 1), strings.bytes + offsets[0],
-               static_cast<std::size_t>(offsets[fits] - offsets[0]));
+    fillers_.copy(reinterpret_cast<std::byte*>(words + fits + 1), strings.bytes + offsets[0],
+                  static_cast<std::size_t>(offsets[fits] - offsets[0]));
     return size_of(fits);
   }
 
@@ -267,7 +290,7 @@ class key_stream {
 
   Device& device_;
   chunk_plan most_;
-  unsigned threads_;
+  slot_fillers fillers_;
   std::vector<slot> slots_;
 
   // Of the batch.

@@ -55,6 +55,21 @@ enum class rounds : unsigned {
   return k <= 2 * rot8::words_per_block ? rounds::two : rounds::three;
 }
 
+/// Calls f with the constant that belongs to k.
+template <class F>
+void with_rounds(unsigned k, F f) {
+  switch (rounds_of(k)) {
+    case rounds::one:
+      return f(std::integral_constant<rounds, rounds::one>{});
+    case rounds::partial:
+      return f(std::integral_constant<rounds, rounds::partial>{});
+    case rounds::two:
+      return f(std::integral_constant<rounds, rounds::two>{});
+    case rounds::three:
+      return f(std::integral_constant<rounds, rounds::three>{});
+  }
+}
+
 /// Salts of a word: rounds that are at least begun.
 [[nodiscard]] OCTOBLOOM_HOST_DEVICE constexpr unsigned salts_of(rounds r) noexcept {
   if (r == rounds::three) return 3;

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include <octobloom/detail/block_fpr.h>
 #include <octobloom/detail/host_device.h>
@@ -30,9 +31,9 @@
 ///   backend.temporary<T>(n).data()              memory for n values, given back when it goes away
 ///   backend.hash(source, n, hashes)             the kernels of kernels.cuh
 ///   backend.contains(view, hashes, n, bitmap)
-///   backend.insert(view, hashes, n)
+///   backend.insert_sorted(view, hashes, n)      hashes in the order of their blocks
 ///   backend.insert_slices(view, hashes, offsets, bits)
-///   backend.sort_by_top_bits(hashes, n, bits)   in place
+///   backend.sort_by_top_bits(hashes, other, n, bits) -> the one of the two that holds the result
 ///
 /// The device's backend launches kernels; the tests have one on a host, for Thrust's CPP and OMP
 /// systems.
@@ -104,9 +105,18 @@ struct top_bits {
   }
 };
 
-struct bitwise_or {
-  OCTOBLOOM_HOST_DEVICE std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const noexcept {
-    return a | b;
+/// Sets the bits of a filter's word in another's, which others may insert into meanwhile.
+struct or_into {
+  std::uint64_t* target;
+  const std::uint64_t* other;
+  OCTOBLOOM_HOST_DEVICE void operator()(std::uint64_t i) const noexcept {
+    const std::uint64_t bits = other[i];
+    if (bits == 0) return;
+#if defined(__CUDA_ARCH__)
+    atomicOr(reinterpret_cast<unsigned long long*>(target + i), bits);
+#else
+    std::atomic_ref(target[i]).fetch_or(bits, std::memory_order_relaxed);
+#endif
   }
 };
 
@@ -167,7 +177,7 @@ std::uint64_t select(Backend& backend, In values, std::uint64_t keys, const std:
 template <class Backend>
 void merge_words(Backend& backend, std::uint64_t* target, const std::uint64_t* other,
                  std::uint64_t words) {
-  thrust::transform(backend.policy(), target, target + words, other, target, bitwise_or{});
+  thrust::for_each_n(backend.policy(), counting(0), words, or_into{target, other});
 }
 
 template <class Backend>
@@ -184,54 +194,72 @@ void insert_by_range(Backend& backend, const filter_view& view, const Source& so
                      std::uint64_t keys, const insert_plan& plan,
                      std::uint64_t group = partition_group) {
   group = std::min(keys, group);
-  auto hashes = backend.template temporary<std::uint64_t>(group);
+  const std::uint64_t parts = std::uint64_t{1} << plan.bits;
+  const bool in_shared_memory = plan.method == insert_method::shared_slices;
+  auto first_buffer = backend.template temporary<std::uint64_t>(group);
+  auto second_buffer = backend.template temporary<std::uint64_t>(group);
+  auto offsets = backend.template temporary<std::uint64_t>(in_shared_memory ? parts + 1 : 0);
   for (std::uint64_t first = 0; first < keys; first += group) {
     const std::uint64_t count = std::min(group, keys - first);
-    backend.hash(source.from(first), count, hashes.data());
-    backend.sort_by_top_bits(hashes.data(), count, plan.bits);
-    if (plan.method == insert_method::l2_slices) {
-      backend.insert(view, hashes.data(), count);
+    backend.hash(source.from(first), count, first_buffer.data());
+    const std::uint64_t* const hashes =
+        backend.sort_by_top_bits(first_buffer.data(), second_buffer.data(), count, plan.bits);
+    if (!in_shared_memory) {
+      backend.insert_sorted(view, hashes, count);
       continue;
     }
-    const std::uint64_t parts = std::uint64_t{1} << plan.bits;
-    auto offsets = backend.template temporary<std::uint64_t>(parts + 1);
-    const top_bits part{64 - plan.bits};
-    const auto begin = thrust::make_transform_iterator(hashes.data(), part);
+    const auto begin = thrust::make_transform_iterator(hashes, top_bits{64 - plan.bits});
     thrust::lower_bound(backend.policy(), begin, begin + static_cast<std::ptrdiff_t>(count),
                         counting(0), counting(parts + 1), offsets.data());
-    backend.insert_slices(view, hashes.data(), offsets.data(), plan.bits);
+    backend.insert_slices(view, hashes, offsets.data(), plan.bits);
   }
 }
 
-/// insert_new for one group, keys <= new_group. `fresh` receives the bits, 4-byte aligned and as
-/// long; returns how many are set.
+/// What insert_new needs for a group of so many keys.
+template <class Backend>
+struct new_group_memory {
+  new_group_memory(Backend& backend, std::uint64_t keys)
+      : hashes(backend.template temporary<std::uint64_t>(keys)),
+        candidates(backend.template temporary<std::uint64_t>(keys)),
+        order(backend.template temporary<std::uint32_t>(keys)),
+        fresh(backend.template temporary<std::uint32_t>((keys + 31) / 32)) {}
+
+  template <class T>
+  using values = decltype(std::declval<Backend&>().template temporary<T>(0));
+  values<std::uint64_t> hashes;
+  values<std::uint64_t> candidates;  ///< hashes that were absent
+  values<std::uint32_t> order;       ///< their numbers
+  values<std::uint32_t> fresh;       ///< a bit a key
+};
+
+/// insert_new for one group, keys <= new_group. memory.fresh receives the bits; returns how many
+/// are set.
 template <class Backend, class Source>
 std::uint64_t insert_new_group(Backend& backend, const filter_view& view, const Source& source,
-                               std::uint64_t keys, std::uint32_t* fresh) {
+                               std::uint64_t keys, const new_group_memory<Backend>& memory) {
   const auto policy = backend.policy();
-  auto hashes = backend.template temporary<std::uint64_t>(keys);
-  auto candidates = backend.template temporary<std::uint64_t>(keys);
-  auto order = backend.template temporary<std::uint32_t>(keys);
-  auto* bitmap = reinterpret_cast<std::uint8_t*>(fresh);
-  backend.hash(source, keys, hashes.data());
-  backend.contains(view, hashes.data(), keys, bitmap);
+  auto* const hashes = memory.hashes.data();
+  auto* const candidates = memory.candidates.data();
+  auto* const order = memory.order.data();
+  auto* const fresh = memory.fresh.data();
+  auto* const bitmap = reinterpret_cast<std::uint8_t*>(fresh);
+  backend.hash(source, keys, hashes);
+  backend.contains(view, hashes, keys, bitmap);
 
   // What was absent, and of that the first of each run of equal hashes: the sort is stable.
   const thrust::counting_iterator<std::uint32_t> numbers(0);
   const auto absent = thrust::copy_if(policy, numbers, numbers + static_cast<std::ptrdiff_t>(keys),
-                                      order.data(), bit_is_clear{bitmap}) -
-                      order.data();
-  thrust::gather(policy, order.data(), order.data() + absent, hashes.data(), candidates.data());
-  thrust::stable_sort_by_key(policy, candidates.data(), candidates.data() + absent, order.data());
+                                      order, bit_is_clear{bitmap}) -
+                      order;
+  thrust::gather(policy, order, order + absent, hashes, candidates);
+  thrust::stable_sort_by_key(policy, candidates, candidates + absent, order);
   const auto distinct =
-      thrust::unique_by_key(policy, candidates.data(), candidates.data() + absent, order.data())
-          .first -
-      candidates.data();
+      thrust::unique_by_key(policy, candidates, candidates + absent, order).first - candidates;
   const auto count = static_cast<std::uint64_t>(distinct);
-  backend.insert(view, candidates.data(), count);
+  backend.insert_sorted(view, candidates, count);
 
   thrust::fill_n(policy, fresh, (keys + 31) / 32, 0u);
-  thrust::for_each_n(policy, order.data(), count, set_bit{fresh});
+  thrust::for_each_n(policy, order, count, set_bit{fresh});
   return count;
 }
 
@@ -240,13 +268,13 @@ template <class Backend, class Source>
 std::uint64_t insert_new_all(Backend& backend, const filter_view& view, const Source& source,
                              std::uint64_t keys, std::uint8_t* bitmap,
                              std::uint64_t group = new_group) {
-  auto fresh = backend.template temporary<std::uint32_t>((std::min(keys, group) + 31) / 32);
+  const new_group_memory<Backend> memory(backend, std::min(keys, group));
   std::uint64_t count = 0;
   for (std::uint64_t first = 0; first < keys; first += group) {
     const std::uint64_t size = std::min(group, keys - first);
-    count += insert_new_group(backend, view, source.from(first), size, fresh.data());
+    count += insert_new_group(backend, view, source.from(first), size, memory);
     if (bitmap != nullptr) {
-      thrust::copy_n(backend.policy(), reinterpret_cast<const std::uint8_t*>(fresh.data()),
+      thrust::copy_n(backend.policy(), reinterpret_cast<const std::uint8_t*>(memory.fresh.data()),
                      bitmap_bytes(size), bitmap + first / 8);
     }
   }

@@ -157,14 +157,17 @@ class key_stream {
   };
 
   void prepare(const key_batch& keys, std::uint64_t seed) {
-    for (slot& one : slots_) one.done.reset();  // by an exception, if at all
+    for (slot& one : slots_) one.done.reset();  // left behind by an exception
     keys_ = keys;
     seed_ = seed;
     plan_ = most_.for_batch(keys);
     next_slot_ = 0;
     next_key_ = 0;
     direct_ = keys.kind() != key_kind::strings && device_.is_pinned(keys.values(), keys.size() * 8);
-    if (!slots_.empty() && slots_.front().bytes < plan_.slot_bytes) slots_.clear();
+    if (std::any_of(slots_.begin(), slots_.end(),
+                    [&](const slot& one) { return one.bytes < plan_.slot_bytes; })) {
+      slots_.clear();
+    }
     while (slots_.size() < plan_.depth) {
       slots_.push_back(
           {plan_.slot_bytes, device_.pinned(plan_.slot_bytes), device_.memory(plan_.slot_bytes)});

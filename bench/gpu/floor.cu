@@ -1,9 +1,9 @@
 #include "floor.h"
 
-#include <stdexcept>
-
 #include <octobloom/gpu/detail/sources.h>
 #include <octobloom/gpu/detail/kernels.cuh>
+
+#include "require.h"
 
 namespace octobloom::bench {
 
@@ -79,10 +79,6 @@ unsigned grid() {
   return static_cast<unsigned>(processors) * 32;
 }
 
-void require(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
-}
-
 integers source_of(const gpu::filter_view& filter, const std::uint64_t* keys) {
   return {keys, octobloom::detail::integer_start(filter.shape().seed)};
 }
@@ -107,20 +103,20 @@ void find_blocks(const gpu::filter_view& filter, const std::uint64_t* keys, std:
                  std::uint64_t* blocks_of, gpu::stream on) {
   find_blocks_kernel<<<grid(), block_threads, 0, on>>>(filter.shape().blocks,
                                                        source_of(filter, keys), count, blocks_of);
-  require(cudaGetLastError());
+  require(cudaGetLastError(), "launch a kernel");
 }
 
 void read_floor(const gpu::filter_view& filter, const std::uint64_t* blocks_of, std::uint64_t count,
                 std::uint8_t* bitmap, gpu::stream on) {
   read_floor_kernel<<<grid(), block_threads, 0, on>>>(filter.words(), blocks_of, count,
                                                       reinterpret_cast<std::uint32_t*>(bitmap));
-  require(cudaGetLastError());
+  require(cudaGetLastError(), "launch a kernel");
 }
 
 void update_floor(const gpu::filter_view& filter, const std::uint64_t* blocks_of,
                   std::uint64_t count, gpu::stream on) {
   update_floor_kernel<<<grid(), block_threads, 0, on>>>(filter.words(), blocks_of, count);
-  require(cudaGetLastError());
+  require(cudaGetLastError(), "launch a kernel");
 }
 
 void contains_by_width(width w, const gpu::filter_view& filter, const std::uint64_t* keys,
@@ -136,7 +132,7 @@ void contains_by_width(width w, const gpu::filter_view& filter, const std::uint6
   } else {
     contains<8, 1>(filter, keys, count, bitmap, on);
   }
-  require(cudaGetLastError());
+  require(cudaGetLastError(), "launch a kernel");
 }
 
 void insert_by_width(width w, const gpu::filter_view& filter, const std::uint64_t* keys,
@@ -150,7 +146,7 @@ void insert_by_width(width w, const gpu::filter_view& filter, const std::uint64_
   } else {
     insert<8>(filter, keys, count, on);
   }
-  require(cudaGetLastError());
+  require(cudaGetLastError(), "launch a kernel");
 }
 
 }  // namespace octobloom::bench

@@ -6,17 +6,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <stdexcept>
+#include <optional>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include <octobloom/engines.h>
+#include <octobloom/error.h>
 #include <octobloom/filter.h>
 #include <octobloom/gpu/device.h>
 #include <octobloom/gpu/filter.h>
@@ -24,92 +23,12 @@
 
 #include "floor.h"
 #include "gpu_report.h"
+#include "options.h"
+#include "recorder.h"
+#include "require.h"
 
 namespace octobloom::bench {
 namespace {
-
-constexpr const char* usage = R"(octobloom-gpu-bench [OPTION...]
-  --min SIZE, --max SIZE  filter sizes, doubled from min to max; 1M and 16G
-  --step N                multiply the size by N instead of 4
-  --keys N                keys of a measurement; 134217728
-  --repeat N              repetitions, of which the median counts; 5
-  --widths                measure the kernels' other widths too
-  --cpu-threads N         of the CPU's rows; 2
-  --json FILE, --svg FILE
-  --dry-run               no GPU: the CPU's rows alone
-Exit status: 0 done, 2 an error, 77 no GPU.
-)";
-
-struct options {
-  std::uint64_t min = 1 << 20;
-  std::uint64_t max = std::uint64_t{16} << 30;
-  std::uint64_t step = 4;
-  std::uint64_t keys = std::uint64_t{1} << 27;
-  unsigned repeat = 5;
-  bool widths = false;
-  unsigned cpu_threads = 2;
-  std::string json;
-  std::string svg;
-  bool dry_run = false;
-};
-
-std::uint64_t number(const std::string& text) {
-  char* end = nullptr;
-  const std::uint64_t value = std::strtoull(text.c_str(), &end, 10);
-  const std::string unit = end;
-  unsigned shift = 0;
-  if (unit == "K") shift = 10;
-  if (unit == "M") shift = 20;
-  if (unit == "G") shift = 30;
-  if (end == text.c_str() || (shift == 0 && !unit.empty()) || value == 0) {
-    throw std::invalid_argument("'" + text + "' is no positive number");
-  }
-  return value << shift;
-}
-
-options parse(int argc, char** argv) {
-  options o;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    const auto value = [&] {
-      if (++i == argc) throw std::invalid_argument(name + " needs a value");
-      return std::string(argv[i]);
-    };
-    if (name == "--help" || name == "-h") {
-      std::fputs(usage, stdout);
-      std::exit(0);
-    } else if (name == "--min") {
-      o.min = number(value());
-    } else if (name == "--max") {
-      o.max = number(value());
-    } else if (name == "--step") {
-      o.step = std::max<std::uint64_t>(2, number(value()));
-    } else if (name == "--keys") {
-      o.keys = (number(value()) + 255) / 256 * 256;
-    } else if (name == "--repeat") {
-      o.repeat = static_cast<unsigned>(number(value()));
-    } else if (name == "--widths") {
-      o.widths = true;
-    } else if (name == "--cpu-threads") {
-      o.cpu_threads = static_cast<unsigned>(number(value()));
-    } else if (name == "--json") {
-      o.json = value();
-    } else if (name == "--svg") {
-      o.svg = value();
-    } else if (name == "--dry-run") {
-      o.dry_run = true;
-    } else {
-      throw std::invalid_argument("unknown option '" + name + "'; see --help");
-    }
-  }
-  return o;
-}
-
-void require(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) {
-    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
-  }
-}
 
 std::vector<std::uint64_t> random_keys(std::uint64_t count, std::uint64_t seed) {
   std::vector<std::uint64_t> keys(count);
@@ -193,35 +112,44 @@ double link_rate() {
   return static_cast<double>(bytes) / *std::min_element(seconds.begin(), seconds.end());
 }
 
-/// Temporaries come from memory that the pool keeps, as in a program that runs for long: without
-/// this, it gives everything back whenever the device is waited for.
-void keep_pool() {
+/// How much free memory the pool keeps when the device is waited for.
+void let_pool_keep(std::uint64_t bytes) {
   int device = 0;
   cudaMemPool_t pool = nullptr;
-  std::uint64_t everything = ~std::uint64_t{0};
   require(cudaGetDevice(&device), "ask for the device");
   require(cudaDeviceGetDefaultMemPool(&pool, device), "ask for the pool");
-  require(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything),
-          "keep the pool's memory");
+  require(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes),
+          "set what the pool keeps");
 }
+constexpr std::uint64_t everything = ~std::uint64_t{0};
 
 class gpu_measurement {
  public:
-  gpu_measurement(gpu_report& report, const options& o, const std::vector<std::uint64_t>& keys)
-      : report_(report),
+  gpu_measurement(recorder& record, const options& o, const std::vector<std::uint64_t>& keys,
+                  std::uint64_t l2_bytes)
+      : record_(record),
         options_(o),
         host_keys_(keys),
         keys_(keys.size() * 8, nullptr),
         blocks_of_(keys.size() * 8, nullptr),
         bitmap_(bitmap_bytes(keys.size()), nullptr),
-        timer_(o.repeat) {
+        timer_(o.repeat),
+        l2_bytes_(l2_bytes) {
     require(cudaMemcpy(keys_.data(), keys.data(), keys.size() * 8, cudaMemcpyHostToDevice),
             "upload keys");
   }
 
-  void measure(std::uint64_t filter_bytes) {
-    const auto blocks = static_cast<std::uint32_t>(filter_bytes / 64);
-    gpu::filter f(plan_with_blocks(blocks, 8));
+  /// False when the device has no room for such a filter.
+  [[nodiscard]] bool measure(std::uint64_t filter_bytes) {
+    std::optional<gpu::filter> made;
+    try {
+      made.emplace(plan_with_blocks(filter_bytes / 64, 8));
+    } catch (const error& e) {
+      if (e.code() != error_code::out_of_memory) throw;
+      record_.leave_out({filter_bytes, "every row", e.what(), false});
+      return false;
+    }
+    gpu::filter& f = *made;
     const std::uint64_t count = host_keys_.size();
     const auto* values = keys_.data<const std::uint64_t>();
     const auto batch = gpu::keys::integers(values, count);
@@ -234,8 +162,11 @@ class gpu_measurement {
     const auto some = batch.slice(0, inserted);
     find_blocks(f.view(), values, count, blocks_of, nullptr);
 
-    const auto add = [&](const char* what, std::uint64_t n, double bytes, auto before, auto work) {
-      report_.rows.push_back(summarise(filter_bytes, what, n, bytes, timer_.run(before, work)));
+    const auto add = [&](const std::string& what, std::uint64_t n, double bytes, auto before,
+                         auto work) {
+      record_.attempt(filter_bytes, what, [&] {
+        record_.add(summarise(filter_bytes, what, n, bytes, timer_.run(before, work)));
+      });
     };
     const auto clear = [&] { f.clear(); };
     const auto nothing = [] {};
@@ -244,11 +175,12 @@ class gpu_measurement {
     using gpu::insert_method;
     add("insert direct", inserted, 64 + 64 + 8, clear,
         [&] { f.insert(some, nullptr, insert_method::direct); });
-    const double slices = 128.0 * blocks / static_cast<double>(inserted);
+    const double slices = 2.0 * static_cast<double>(filter_bytes) / static_cast<double>(inserted);
     for (const auto method : {insert_method::l2_slices, insert_method::shared_slices}) {
       const auto plan = gpu::plan_insert(f.shape(), inserted, l2_bytes_, method);
       // Read, write the hash, a pass each way for 8 bits, read again; every slice there and back.
-      const double moved = 8 + 8 + 16 * ((plan.bits + 7) / 8) + 8 + slices;
+      const unsigned passes = (plan.bits + 7) / 8;
+      const double moved = 8 + 8 + 16.0 * passes + 8 + slices;
       add(method == insert_method::l2_slices ? "insert by L2 slices" : "insert by shared slices",
           inserted, moved, clear, [&] { f.insert(some, nullptr, method); });
     }
@@ -259,37 +191,47 @@ class gpu_measurement {
       for (const width w : {width{1, 2}, {2, 2}, {2, 4}, {4, 2}, {8, 1}}) {
         const std::string name = "contains " + std::to_string(w.lanes) + " lanes of " +
                                  std::to_string(8 * w.words) + " bytes";
-        add(name.c_str(), count, 64 + 8 + 0.125, nothing,
+        add(name, count, 64 + 8 + 0.125, nothing,
             [&] { contains_by_width(w, f.view(), values, count, bits, nullptr); });
       }
       for (const unsigned lanes : {1u, 2u, 4u, 8u}) {
         const std::string name = "insert " + std::to_string(lanes) + " lanes";
-        add(name.c_str(), inserted, 64 + 64 + 8, clear, [&] {
+        add(name, inserted, 64 + 64 + 8, clear, [&] {
           insert_by_width({lanes, 1}, f.view(), values, inserted, nullptr);
         });
       }
     }
     const std::uint64_t fresh_keys = std::min<std::uint64_t>(inserted, 1 << 26);
-    add("insert_new", fresh_keys, 64 + 64 + 8 + 24 * 8, clear,
-        [&] { (void)f.insert_new(batch.slice(0, fresh_keys), bits); });
+    const auto insert_new = [&](const char* what) {
+      add(what, fresh_keys, 64 + 64 + 8 + 24 * 8, clear,
+          [&] { (void)f.insert_new(batch.slice(0, fresh_keys), bits); });
+    };
+    insert_new("insert_new");
+    // As for a caller who leaves the pool alone: each call takes its temporaries anew.
+    let_pool_keep(0);
+    insert_new("insert_new, pool as it comes");
+    let_pool_keep(everything);
     const key_batch host = key_batch::integers(host_keys_);
     std::vector<std::uint8_t> answers(bitmap_bytes(count));
     const auto stream = [&](const char* what) {
-      report_.rows.push_back(summarise(
+      record_.add(summarise(
           filter_bytes, what, count, 64 + 8 + 8 + 0.25,
           wall(options_.repeat, [&] { (void)streamer_.may_contain(f, host, answers.data()); })));
     };
-    stream("streamed contains");
-    void* const locked = const_cast<std::uint64_t*>(host_keys_.data());
-    require(cudaHostRegister(locked, count * 8, cudaHostRegisterDefault), "lock pages");
-    const std::unique_ptr<void, decltype(&cudaHostUnregister)> unlock(locked, cudaHostUnregister);
-    stream("streamed contains, page-locked");
+    const char* const pageable = "streamed contains";
+    record_.attempt(filter_bytes, pageable, [&] { stream(pageable); });
+    const char* const page_locked = "streamed contains, page-locked";
+    record_.attempt(filter_bytes, page_locked, [&] {
+      void* const locked = const_cast<std::uint64_t*>(host_keys_.data());
+      require(cudaHostRegister(locked, count * 8, cudaHostRegisterDefault), "lock pages");
+      const std::unique_ptr<void, decltype(&cudaHostUnregister)> unlock(locked, cudaHostUnregister);
+      stream(page_locked);
+    });
+    return true;
   }
 
-  void set_l2(std::uint64_t bytes) { l2_bytes_ = bytes; }
-
  private:
-  gpu_report& report_;
+  recorder& record_;
   const options& options_;
   const std::vector<std::uint64_t>& host_keys_;
   gpu::buffer keys_;
@@ -297,11 +239,11 @@ class gpu_measurement {
   gpu::buffer bitmap_;
   device_timer timer_;
   gpu::streamer streamer_;
-  std::uint64_t l2_bytes_ = 0;
+  std::uint64_t l2_bytes_;
 };
 
 /// The fastest CPU engine, on the same keys.
-void measure_cpu(gpu_report& report, const options& o, const std::vector<std::uint64_t>& keys,
+void measure_cpu(recorder& record, const options& o, const std::vector<std::uint64_t>& keys,
                  std::uint64_t filter_bytes) {
   const engine& cpu = find_engine("auto");
   filter f(plan_with_blocks(filter_bytes / 64, 8));
@@ -310,67 +252,56 @@ void measure_cpu(gpu_report& report, const options& o, const std::vector<std::ui
   const key_batch some = batch.slice(0, std::min<std::uint64_t>(count, filter_bytes * 8 / 12));
   const bulk_options threads{o.cpu_threads};
   std::vector<std::uint8_t> answers(bitmap_bytes(count));
-  report.rows.push_back(summarise(filter_bytes, "insert, CPU", some.size(), 64 + 64 + 8,
-                                  wall(o.repeat, [&] { cpu.insert(f.view(), some, threads); })));
-  report.rows.push_back(summarise(
-      filter_bytes, "contains, CPU", count, 64 + 8 + 0.125,
-      wall(o.repeat, [&] { (void)cpu.may_contain(f.view(), batch, answers.data(), threads); })));
+  record.add(summarise(filter_bytes, "insert, CPU", some.size(), 64 + 64 + 8,
+                       wall(o.repeat, [&] { cpu.insert(f.view(), some, threads); })));
+  record.add(summarise(filter_bytes, "contains, CPU", count, 64 + 8 + 0.125, wall(o.repeat, [&] {
+                         (void)cpu.may_contain(f.view(), batch, answers.data(), threads);
+                       })));
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error("cannot write '" + path + "'");
+/// Size by size, on the GPU where there is one and then on the CPU, so that whatever ends the
+/// program has left comparisons.
+void measure_all(recorder& record, const options& o, const gpu::device_info* device) {
+  const auto keys = random_keys(o.keys, 1);
+  const std::uint64_t cpu_max = std::min(available_memory() / 4, std::uint64_t{1} << 30);
+  std::optional<gpu_measurement> gpu;
+  double link = 0;
+  if (device != nullptr) {
+    let_pool_keep(everything);
+    record.attempt(0, "host link", [&] { link = link_rate(); });
+    gpu.emplace(record, o, keys, device->l2_bytes);
+  }
+  record.begin(link);
+  for (const std::uint64_t bytes : o.sizes()) {
+    if (gpu && !gpu->measure(bytes)) break;
+    if (bytes <= cpu_max) {
+      record.attempt(bytes, "the CPU's rows", [&] { measure_cpu(record, o, keys, bytes); });
+    }
+    record.write();
+  }
 }
 
 int run(const options& o) {
-  gpu_report report;
-  report.cpu_threads = o.cpu_threads;
-  report.why_none = gpu::why_unavailable();
-  const bool have_gpu = report.why_none.empty();
-  if (!have_gpu && !o.dry_run) {
-    std::fprintf(stderr, "octobloom-gpu-bench: no GPU: %s\n", report.why_none.c_str());
+  gpu_report start;
+  start.cpu_threads = o.cpu_threads;
+  start.why_none = gpu::why_unavailable();
+  std::optional<gpu::device_info> device;
+  if (start.why_none.empty()) {
+    device = gpu::current_device();
+    start.device = device->name;
+    start.bandwidth = device->bandwidth;
+  } else if (!o.dry_run) {
+    std::fprintf(stderr, "octobloom-gpu-bench: no GPU: %s\n", start.why_none.c_str());
     return 77;
   }
-  const auto keys = random_keys(o.keys, 1);
-  std::uint64_t max = o.max;
-  std::uint64_t cpu_max = available_memory() / 4;
-  if (have_gpu) {
-    const gpu::device_info device = gpu::current_device();
-    report.device = device.name;
-    report.bandwidth = device.bandwidth;
-    keep_pool();
-    report.link = link_rate();
-    max = std::min(max, device.free_bytes / 2);
-    gpu_measurement gpu(report, o, keys);
-    gpu.set_l2(device.l2_bytes);
-    for (std::uint64_t bytes = o.min; bytes <= max; bytes *= o.step) gpu.measure(bytes);
-    // The size that a goal names, whatever the steps.
-    const std::uint64_t half_gib = std::uint64_t{512} << 20;
-    bool measured = half_gib > max || half_gib < o.min;
-    for (const gpu_row& row : report.rows) measured = measured || row.filter_bytes == half_gib;
-    if (!measured) gpu.measure(half_gib);
+  recorder record(std::move(start), o.json, o.svg);
+  try {
+    measure_all(record, o, device ? &*device : nullptr);
+  } catch (...) {
+    record.write();
+    throw;
   }
-  std::vector<std::uint64_t> sizes;
-  for (const gpu_row& row : report.rows) sizes.push_back(row.filter_bytes);
-  if (!have_gpu) {
-    for (std::uint64_t bytes = o.min; bytes <= o.max; bytes *= o.step) sizes.push_back(bytes);
-  }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  cpu_max = std::min(cpu_max, std::uint64_t{1} << 30);
-  for (const std::uint64_t bytes : sizes) {
-    if (bytes <= cpu_max) measure_cpu(report, o, keys, bytes);
-  }
-  std::stable_sort(report.rows.begin(), report.rows.end(), [](const gpu_row& a, const gpu_row& b) {
-    return a.filter_bytes < b.filter_bytes;
-  });
-  print_text(report);
-  write_file(o.json, to_json(report));
-  write_file(o.svg, to_svg(report));
-  return 0;
+  return record.finish();
 }
 
 }  // namespace

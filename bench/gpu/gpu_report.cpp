@@ -86,7 +86,18 @@ std::vector<goal> goals_of(const gpu_report& report) {
   };
 }
 
-void print_text(const gpu_report& report) {
+std::string in_words(const unmeasured& one) {
+  std::string text;
+  if (one.filter_bytes != 0) {
+    std::array<char, 32> size{};
+    (void)std::snprintf(size.data(), size.size(), "%.0f MiB, ",
+                        static_cast<double>(one.filter_bytes) / mib);
+    text = size.data();
+  }
+  return text + one.what + ": " + one.why;
+}
+
+void print_heading(const gpu_report& report) {
   if (report.device.empty()) {
     std::printf("no GPU: %s\n", report.why_none.c_str());
   } else {
@@ -95,16 +106,20 @@ void print_text(const gpu_report& report) {
   }
   std::printf("%10s  %-30s %12s %10s %8s %8s %10s\n", "filter", "what", "keys", "ns/key", "spread",
               "bytes", "bandwidth");
-  for (const gpu_row& row : report.rows) {
-    std::printf("%6.0f MiB  %-30s %12llu %10.4f %7.1f%% %8.2f",
-                static_cast<double>(row.filter_bytes) / mib, row.what.c_str(),
-                static_cast<unsigned long long>(row.keys), row.nanoseconds_per_key(),
-                100 * row.spread, row.bytes_per_key);
-    if (report.bandwidth > 0 && row.what.find("CPU") == std::string::npos) {
-      std::printf(" %9.1f%%", 100 * row.bytes_per_second() / report.bandwidth);
-    }
-    std::printf("\n");
+}
+
+void print_row(const gpu_report& report, const gpu_row& row) {
+  std::printf("%6.0f MiB  %-30s %12llu %10.4f %7.1f%% %8.2f",
+              static_cast<double>(row.filter_bytes) / mib, row.what.c_str(),
+              static_cast<unsigned long long>(row.keys), row.nanoseconds_per_key(),
+              100 * row.spread, row.bytes_per_key);
+  if (report.bandwidth > 0 && row.what.find("CPU") == std::string::npos) {
+    std::printf(" %9.1f%%", 100 * row.bytes_per_second() / report.bandwidth);
   }
+  std::printf("\n");
+}
+
+void print_goals(const gpu_report& report) {
   for (const goal& g : goals_of(report)) {
     if (g.reached == 0) {
       std::printf("goal: %s: at least %.1f x, not measured\n", g.text.c_str(), g.wanted);
@@ -125,13 +140,22 @@ std::string to_json(const gpu_report& report) {
     out << '"' << escape(report.device, true) << '"';
   }
   out << ", \"bandwidth\": " << report.bandwidth << ", \"link\": " << report.link
-      << ", \"cpu_threads\": " << report.cpu_threads << ",\n \"rows\": [";
+      << ", \"cpu_threads\": " << report.cpu_threads
+      << ", \"finished\": " << (report.finished ? "true" : "false") << ",\n \"rows\": [";
   const char* separator = "\n  ";
   for (const gpu_row& row : report.rows) {
     out << separator << "{\"filter_bytes\": " << row.filter_bytes << ", \"what\": \""
         << escape(row.what, true) << "\", \"keys\": " << row.keys
         << ", \"seconds\": " << row.seconds << ", \"ns_per_key\": " << row.nanoseconds_per_key()
         << ", \"spread\": " << row.spread << ", \"bytes_per_key\": " << row.bytes_per_key << '}';
+    separator = ",\n  ";
+  }
+  out << "],\n \"left_out\": [";
+  separator = "\n  ";
+  for (const unmeasured& one : report.left_out) {
+    out << separator << "{\"filter_bytes\": " << one.filter_bytes << ", \"what\": \""
+        << escape(one.what, true) << "\", \"why\": \"" << escape(one.why, true)
+        << "\", \"failed\": " << (one.failed ? "true" : "false") << '}';
     separator = ",\n  ";
   }
   out << "],\n \"goals\": [";
@@ -194,7 +218,7 @@ std::string to_svg(const gpu_report& report) {
       << "\" y=\"25\" font-size=\"16\">Nanoseconds a key by filter size: "
       << escape(report.device.empty() ? "no GPU, the CPU alone" : report.device, false)
       << "</text>\n";
-  for (double x = std::ceil(x_low); x <= x_high; x += x_high - x_low > 8 ? 2 : 1) {
+  for (int x = static_cast<int>(std::ceil(x_low)); x <= x_high; x += x_high - x_low > 8 ? 2 : 1) {
     out << "<line x1=\"" << at_x(x) << "\" x2=\"" << at_x(x) << "\" y1=\"" << top << "\" y2=\""
         << height - bottom << "\" stroke=\"#ddd\"/><text x=\"" << at_x(x) << "\" y=\""
         << height - bottom + 18 << "\" text-anchor=\"middle\">";
@@ -205,7 +229,7 @@ std::string to_svg(const gpu_report& report) {
     }
     out << "</text>\n";
   }
-  for (double decade = std::floor(y_low); decade <= y_high; ++decade) {
+  for (int decade = static_cast<int>(std::floor(y_low)); decade <= y_high; ++decade) {
     for (const double step : {1.0, 2.0, 5.0}) {
       const double y = decade + std::log10(step);
       if (y < y_low || y > y_high) continue;

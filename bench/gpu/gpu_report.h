@@ -23,6 +23,16 @@ struct gpu_row {
   }
 };
 
+/// What was not measured, and why.
+struct unmeasured {
+  std::uint64_t filter_bytes = 0;  ///< 0: of no filter
+  std::string what;                ///< a row, "every row", "host link"
+  std::string why;
+  bool failed = false;  ///< otherwise there was no room for such a filter
+};
+/// "512 MiB, insert_new: …"
+[[nodiscard]] std::string in_words(const unmeasured& one);
+
 struct gpu_report {
   std::string device;  ///< empty: none
   std::string why_none;
@@ -30,6 +40,8 @@ struct gpu_report {
   double link = 0;       ///< measured host to device, bytes a second
   unsigned cpu_threads = 0;
   std::vector<gpu_row> rows;
+  std::vector<unmeasured> left_out;
+  bool finished = false;  ///< otherwise more was to come
 };
 
 /// The goals that the rows can tell about: a line each, "met", "missed" or "not measured".
@@ -40,7 +52,9 @@ struct goal {
 };
 [[nodiscard]] std::vector<goal> goals_of(const gpu_report& report);
 
-void print_text(const gpu_report& report);
+void print_heading(const gpu_report& report);
+void print_row(const gpu_report& report, const gpu_row& row);
+void print_goals(const gpu_report& report);
 [[nodiscard]] std::string to_json(const gpu_report& report);
 /// Nanoseconds a key over the filter's size, both axes logarithmic.
 [[nodiscard]] std::string to_svg(const gpu_report& report);

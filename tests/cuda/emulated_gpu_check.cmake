@@ -53,12 +53,12 @@ expect(passed racecheck)
 expect("emulated device (PTX on the CPU)" benchmark device)
 string(JSON comparisons GET "${json}" gpu_tests comparisons)
 string(JSON rows LENGTH "${json}" benchmark rows)
-# Two sizes; 18 rows of the device and two of the CPU for each.
-if(comparisons LESS 1000000 OR NOT rows EQUAL 40)
+# Two sizes; 19 rows of the device and two of the CPU for each.
+if(comparisons LESS 1000000 OR NOT rows EQUAL 42)
   message(FATAL_ERROR "${comparisons} comparisons, ${rows} rows:\n${json}")
 endif()
 foreach(row IN ITEMS "floor update" "insert direct" "insert by L2 slices" "insert by shared slices"
-                     "floor read" "contains " "insert_new" "streamed contains "
+                     "floor read" "contains " "insert_new " "insert_new, pool as it comes" "streamed contains "
                      "streamed contains, page-locked")
   if(NOT report MATCHES "  2 MiB  ${row}")
     message(FATAL_ERROR "no row '${row}':\n${report}")

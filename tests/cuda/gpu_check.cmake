@@ -7,6 +7,10 @@ execute_process(COMMAND "${script}" --nonsense RESULT_VARIABLE status ERROR_VARI
 if(NOT status EQUAL 2 OR NOT output MATCHES "unknown argument '--nonsense'")
   message(FATAL_ERROR "an unknown argument: status ${status}, ${output}")
 endif()
+execute_process(COMMAND "${script}" --seconds soon RESULT_VARIABLE status ERROR_VARIABLE output)
+if(NOT status EQUAL 2 OR NOT output MATCHES "--seconds takes a number")
+  message(FATAL_ERROR "no number of seconds: status ${status}, ${output}")
+endif()
 
 file(GLOB devices "/dev/nvidia[0-9]*" "/dev/dxg")
 find_program(nvidia_smi nvidia-smi)

@@ -178,9 +178,10 @@ class gpu_measurement {
     const double slices = 2.0 * static_cast<double>(filter_bytes) / static_cast<double>(inserted);
     for (const auto method : {insert_method::l2_slices, insert_method::shared_slices}) {
       const auto plan = gpu::plan_insert(f.shape(), inserted, l2_bytes_, method);
-      // Read, write the hash, a pass each way for 8 bits, read again; every slice there and back.
+      // Read, write the hash, count, a pass each way for 8 bits, read again; every slice there and
+      // back.
       const unsigned passes = (plan.bits + 7) / 8;
-      const double moved = 8 + 8 + 16.0 * passes + 8 + slices;
+      const double moved = 8 + 8 + 8 + 16.0 * passes + 8 + slices;
       add(method == insert_method::l2_slices ? "insert by L2 slices" : "insert by shared slices",
           inserted, moved, clear, [&] { f.insert(some, nullptr, method); });
     }

@@ -153,8 +153,9 @@ TEST_P(GpuForK, EveryKindOfKeyAndTail) {
                           gpu::keys::hashes(device_wide.get(), count));
     std::vector<std::int32_t> narrow(count);
     for (std::size_t i = 0; i < count; ++i) narrow[i] = static_cast<std::int32_t>(wide[i]);
-    std::vector<std::uint64_t> widened;
-    for (const auto key : narrow) widened.push_back(widen(key));
+    std::vector<std::uint64_t> widened(count);
+    std::transform(narrow.begin(), narrow.end(), widened.begin(),
+                   [](std::int32_t key) { return widen(key); });
     const device_copy<std::int32_t> device_narrow(narrow);
     expect_like_reference(5000, k, key_batch::integers(widened),
                           gpu::keys::integers(device_narrow.get(), count));

@@ -93,11 +93,11 @@ cudaError_t call(const char* name, F f) {
   ++on.calls;
   if (on.call_to_fail != 0 && --on.call_to_fail == 0) {
     on.failed_call = name;
-    return on.answer(on.failure);
+    return device::answer(on.failure);
   }
-  if (on.broken != cudaSuccess) return on.answer(on.broken);
+  if (on.broken != cudaSuccess) return device::answer(on.broken);
   const cudaError_t status = f(on);
-  return on.answer(status != cudaSuccess ? status : on.broken);
+  return device::answer(status != cudaSuccess ? status : on.broken);
 }
 
 /// One that is part of cleaning up, and is let succeed.
@@ -105,7 +105,7 @@ template <class F>
 cudaError_t clean_up(F f) {
   device& on = device::instance();
   const std::lock_guard lock(on.mutex);
-  if (on.broken != cudaSuccess) return on.answer(on.broken);
+  if (on.broken != cudaSuccess) return device::answer(on.broken);
   f(on);
   return cudaSuccess;
 }

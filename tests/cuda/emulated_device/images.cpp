@@ -106,7 +106,7 @@ parameters copy_parameters(const kernel& launched, void** arguments) {
 ptxrun::Arg argument(const std::vector<std::byte>& bytes, std::size_t alignment,
                      const memory& known, int device) {
   constexpr std::size_t word = sizeof(void*);
-  const ptxrun::Arg plain = ptxrun::Arg::raw(bytes.data(), bytes.size(), alignment);
+  ptxrun::Arg plain = ptxrun::Arg::raw(bytes.data(), bytes.size(), alignment);
   if (bytes.size() % word != 0 || alignment % word != 0) return plain;
   std::vector<ptxrun::Arg> fields;
   bool has_pointers = false;

@@ -23,6 +23,8 @@ namespace {
 thread_local std::vector<std::tuple<dim3, dim3, std::size_t, cudaStream_t>> configurations;
 }  // namespace
 
+// The header's names for the parameters say less.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
 
 // What nvcc's host code calls.
@@ -492,3 +494,4 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
 }
 
 }  // extern "C"
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -111,7 +111,7 @@ template <bool Tail, class Tile, class Sources>
 OCTOBLOOM_HOST_DEVICE auto hashes_of(const Tile& tile, const Sources& sources, std::uint32_t turn,
                                      unsigned left) {
   return tile.each(
-      [&](unsigned lane, const auto& source) -> std::uint64_t {
+      [&]([[maybe_unused]] unsigned lane, const auto& source) -> std::uint64_t {
         if constexpr (Tail) {
           if (lane >= left) return 0;
         }
@@ -212,8 +212,8 @@ OCTOBLOOM_HOST_DEVICE void insert_body(const Tile& tile, const position& at, std
     OCTOBLOOM_UNROLL
     for (unsigned r = 0; r < Layout::lanes; ++r) {
       tile.each(
-          [&](unsigned lane, std::uint64_t* block_0, const auto& pattern, std::uint32_t b,
-              std::uint32_t source_of) {
+          [&]([[maybe_unused]] unsigned lane, std::uint64_t* block_0, const auto& pattern,
+              std::uint32_t b, std::uint32_t source_of) {
             if constexpr (decltype(kind)::tail) {
               if (lane / Layout::lanes * Layout::lanes + r >= left) return;
             }

@@ -1,9 +1,13 @@
 #include "options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 namespace octobloom::bench {
 
@@ -30,15 +34,14 @@ Exit status: 0 done, 1 a row could not be measured or there is none, 2 an error,
 )";
 
 std::uint64_t number(const std::string& text) {
-  char* end = nullptr;
-  const std::uint64_t value = std::strtoull(text.c_str(), &end, 10);
-  const std::string unit = end;
-  unsigned shift = 0;
-  if (unit == "K") shift = 10;
-  if (unit == "M") shift = 20;
-  if (unit == "G") shift = 30;
-  if (end == text.c_str() || (shift == 0 && !unit.empty()) || value == 0) {
-    throw std::invalid_argument("'" + text + "' is no positive number");
+  std::uint64_t value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(text.data(), last, value);
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  const unsigned shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
+  if (problem != std::errc{} || (shift == 0 && !unit.empty()) || value == 0 ||
+      value > std::uint64_t{1} << (40 - shift)) {
+    throw std::invalid_argument("'" + text + "' is no number from 1 to 2^40");
   }
   return value << shift;
 }
@@ -80,6 +83,7 @@ options parse(int argc, char** argv) {
       throw std::invalid_argument("unknown option '" + name + "'; see --help");
     }
   }
+  if (o.min > o.max) throw std::invalid_argument("--min is larger than --max");
   return o;
 }
 

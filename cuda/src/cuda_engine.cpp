@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <octobloom/error.h>
@@ -27,7 +28,7 @@ void download(const gpu::filter& from, const filter_view& to) {
 }
 
 gpu::stream_options stream_options(const bulk_options& options) {
-  return {.threads = options.threads};
+  return {.threads = std::min(options.threads, 256u)};
 }
 
 void insert(const filter_view& view, const key_batch& keys, const bulk_options& options) {

@@ -44,6 +44,25 @@ class on_device_of {
   bool moved_ = false;
 };
 
+/// What a device answers to everything after a fault in a kernel.
+bool is_lost(cudaError_t status) noexcept {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// The oldest devices that there is machine code for.
 constexpr int oldest_capability = 80;
 
@@ -91,6 +110,14 @@ std::string why_unavailable() {
 }
 
 void detail::require_device() {
+  int devices = 0;
+  cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status == cudaSuccess) status = static_cast<cudaError_t>(probe_kernel_image());
+  if (is_lost(status)) {
+    check(status,
+          "use it: an earlier kernel of this program has failed, and the device does nothing more "
+          "for it");
+  }
   if (const std::string reason = why_unavailable(); !reason.empty()) {
     throw error(error_code::engine_unavailable, "no GPU can be used: " + reason);
   }

@@ -40,6 +40,14 @@ buffer take(const filter_shape& shape, stream on, const allocator& from) {
   return {shape.bytes(), on, from};
 }
 
+void require_output(const void* output, const keys& batch) {
+  if (output == nullptr && batch.size() > 0) {
+    throw error(error_code::invalid_argument,
+                "the answers of " + std::to_string(batch.size()) +
+                    " keys need device memory to go to, not a null pointer");
+  }
+}
+
 void require_bitmap(const std::uint8_t* bitmap) {
   if (reinterpret_cast<std::uintptr_t>(bitmap) % 4 != 0) {
     throw error(error_code::invalid_argument,
@@ -125,6 +133,10 @@ void filter::require(const keys& batch) const {
                                                   std::to_string(batch.size()) +
                                                   ": split the batch");
   }
+  if (batch.size() > 0 && batch.data() == nullptr) {
+    throw error(error_code::invalid_argument,
+                "a batch of " + std::to_string(batch.size()) + " keys at a null pointer");
+  }
 }
 
 void filter::insert(const keys& batch, stream on, insert_method method) {
@@ -145,11 +157,13 @@ void filter::insert(const keys& batch, stream on, insert_method method) {
 
 void filter::may_contain(const keys& batch, std::uint8_t* bitmap, stream on) const {
   require(batch);
+  require_output(bitmap, batch);
   require_bitmap(bitmap);
   detail::launch_contains({on, temporaries()}, view(), batch, bitmap);
 }
 
 void filter::may_contain_bytes(const keys& batch, std::uint8_t* answers, stream on) const {
+  require_output(answers, batch);
   const buffer bitmap(bitmap_bytes(batch.size()), on, temporaries());
   may_contain(batch, bitmap.data<std::uint8_t>(), on);
   detail::expand_bitmap({on, temporaries()}, bitmap.data<std::uint8_t>(), batch.size(), answers);
@@ -163,6 +177,7 @@ std::uint64_t filter::count_contained(const keys& batch, stream on) const {
 
 std::uint64_t filter::select_contained(const keys& batch, std::uint64_t* positions,
                                        stream on) const {
+  require_output(positions, batch);
   const buffer bitmap(bitmap_bytes(batch.size()), on, temporaries());
   may_contain(batch, bitmap.data<std::uint8_t>(), on);
   return detail::select_positions({on, temporaries()}, bitmap.data<std::uint8_t>(), batch.size(),
@@ -170,6 +185,7 @@ std::uint64_t filter::select_contained(const keys& batch, std::uint64_t* positio
 }
 
 std::uint64_t filter::select_contained_values(const keys& batch, void* selected, stream on) const {
+  require_output(selected, batch);
   if (batch.type() == key_type::strings) {
     throw error(error_code::wrong_key,
                 "strings are not copied: use select_contained(), which gives their positions");

@@ -510,6 +510,25 @@ TEST_F(EmulatedDevice, SeesAKernelInAnotherDevicesMemory) {
       ::testing::ExitedWithCode(3), "no buffer");
 }
 
+// Not as if there were no device: the program has lost it.
+TEST_F(EmulatedDevice, IsReportedAsLostAfterAFault) {
+  EXPECT_EXIT(
+      {
+        gpu::filter f(plan_with_blocks(100, 8));
+        const auto gone = device_keys(some_keys()).batch(count);
+        f.insert(gone);
+        (void)cudaDeviceSynchronize();
+        try {
+          (void)gpu::filter(plan_with_blocks(100, 8));
+        } catch (const error& e) {
+          std::fprintf(stderr, "%s\n", e.what());
+          std::_Exit(e.code() == error_code::device ? 3 : 4);
+        }
+        std::_Exit(5);
+      },
+      ::testing::ExitedWithCode(3), "an earlier kernel of this program has failed");
+}
+
 TEST_F(EmulatedDevice, KeepsItsMemoryFromTheHost) {
   const gpu::buffer memory(64, nullptr);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);

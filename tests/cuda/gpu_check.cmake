@@ -12,6 +12,18 @@ if(NOT status EQUAL 2 OR NOT output MATCHES "--seconds takes a number")
   message(FATAL_ERROR "no number of seconds: status ${status}, ${output}")
 endif()
 
+execute_process(COMMAND "${script}" --out RESULT_VARIABLE status ERROR_VARIABLE output)
+if(NOT status EQUAL 2 OR NOT output MATCHES "--out needs a value")
+  message(FATAL_ERROR "a value is missing: status ${status}, ${output}")
+endif()
+foreach(keys IN ITEMS -5 99999999999999999999 1T 0)
+  execute_process(COMMAND "${BUILD}/bin/octobloom-gpu-bench" --dry-run --keys ${keys}
+    RESULT_VARIABLE status ERROR_VARIABLE output TIMEOUT 20)
+  if(NOT status EQUAL 2 OR NOT output MATCHES "'${keys}' is no number from 1 to")
+    message(FATAL_ERROR "--keys ${keys}: status ${status}, ${output}")
+  endif()
+endforeach()
+
 file(GLOB devices "/dev/nvidia[0-9]*" "/dev/dxg")
 find_program(nvidia_smi nvidia-smi)
 if(NOT devices AND NOT nvidia_smi)

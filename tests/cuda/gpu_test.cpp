@@ -455,6 +455,18 @@ TEST_F(Gpu, RefusesWhatIsWrong) {
             }),
             error_code::wrong_key);
   EXPECT_EQ(code_of([] { (void)gpu::streamer({.depth = 9}); }), error_code::invalid_argument);
+  EXPECT_EQ(code_of([] { (void)gpu::streamer({.threads = 257}); }), error_code::invalid_argument);
+  const auto nowhere = gpu::keys::integers(static_cast<const std::uint64_t*>(nullptr), 100);
+  EXPECT_EQ(code_of([&] { f.insert(nowhere); }), error_code::invalid_argument);
+  EXPECT_EQ(code_of([&] { (void)f.count_contained(nowhere); }), error_code::invalid_argument);
+  EXPECT_EQ(code_of([&] { f.may_contain(batch, nullptr); }), error_code::invalid_argument);
+  EXPECT_EQ(code_of([&] { f.may_contain_bytes(batch, nullptr); }), error_code::invalid_argument);
+  EXPECT_EQ(code_of([&] { (void)f.select_contained(batch, nullptr); }),
+            error_code::invalid_argument);
+  EXPECT_EQ(code_of([&] { (void)f.select_contained_values(batch, nullptr); }),
+            error_code::invalid_argument);
+  EXPECT_EQ(code_of([&] { f.may_contain(batch.slice(0, 0), nullptr); }), error_code{});
+  EXPECT_EQ(code_of([&] { (void)f.insert_new(batch.slice(0, 0), nullptr); }), error_code{});
   // And the device goes on working.
   f.insert(batch);
   EXPECT_EQ(f.count_contained(batch), 100u);

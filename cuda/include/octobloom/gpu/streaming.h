@@ -19,9 +19,9 @@ struct stream_options {
   /// Chunks in flight: while one is computed, the next is uploaded and the one before downloaded.
   /// 2 to 8.
   unsigned depth = 3;
-  /// Threads that copy keys into pinned memory; 0 is one a core, at most 8. Integers and hashes
-  /// that are in page-locked memory already (cudaMallocHost, or one cudaHostRegister of them all)
-  /// are uploaded from where they are.
+  /// Threads that copy keys into pinned memory, up to 256; 0 is one a core, but no more than 8.
+  /// Integers and hashes that are in page-locked memory already (cudaMallocHost, or one
+  /// cudaHostRegister of them all) are uploaded from where they are.
   unsigned threads = 0;
 };
 
@@ -29,8 +29,8 @@ struct stream_options {
 /// keeps its streams, threads, and pinned and device memory from call to call, as large as the
 /// largest batch needed, since those are slow to take. Calls wait for the device, return when all
 /// is done, and throw octobloom::error{device} or {out_of_memory}; afterwards the streamer can be
-/// used again, and a filter that was inserted into may hold some of the batch's keys. Move only.
-/// Not thread-safe.
+/// used again, and a filter that was inserted into may hold some of the batch's keys. Move only; a
+/// moved-from streamer may only be assigned or destroyed. Not thread-safe.
 class streamer {
  public:
   /// Throws octobloom::error{invalid_argument} for options outside their range, and

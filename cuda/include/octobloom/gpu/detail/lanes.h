@@ -12,7 +12,7 @@
 #include <octobloom/rot8.h>
 
 // Loops whose indexes must be constants on a device, lest arrays end up in memory.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define OCTOBLOOM_UNROLL _Pragma("unroll")
 #else
 #define OCTOBLOOM_UNROLL

@@ -15,8 +15,6 @@ class recorder {
   /// `json` and `svg` name the files; empty: none.
   recorder(gpu_report start, std::string json, std::string svg);
 
-  [[nodiscard]] const gpu_report& report() const { return report_; }
-
   /// Prints what stands above the rows.
   void begin(double link);
 

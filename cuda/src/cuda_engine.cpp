@@ -28,7 +28,7 @@ void download(const gpu::filter& from, const filter_view& to) {
 }
 
 gpu::stream_options stream_options(const bulk_options& options) {
-  return {.threads = std::min(options.threads, 256u)};
+  return {.threads = std::min(options.threads, gpu::stream_options::max_threads)};
 }
 
 void insert(const filter_view& view, const key_batch& keys, const bulk_options& options) {

@@ -110,6 +110,8 @@ std::string why_unavailable() {
 }
 
 void detail::require_device() {
+  const std::string reason = why_unavailable();
+  if (reason.empty()) return;
   int devices = 0;
   cudaError_t status = cudaGetDeviceCount(&devices);
   if (status == cudaSuccess) status = static_cast<cudaError_t>(probe_kernel_image());
@@ -118,9 +120,8 @@ void detail::require_device() {
           "use it: an earlier kernel of this program has failed, and the device does nothing more "
           "for it");
   }
-  if (const std::string reason = why_unavailable(); !reason.empty()) {
-    throw error(error_code::engine_unavailable, "no GPU can be used: " + reason);
-  }
+  ignore(status);
+  throw error(error_code::engine_unavailable, "no GPU can be used: " + reason);
 }
 
 device_info current_device() {

@@ -19,10 +19,12 @@ struct stream_options {
   /// Chunks in flight: while one is computed, the next is uploaded and the one before downloaded.
   /// 2 to 8.
   unsigned depth = 3;
-  /// Threads that copy keys into pinned memory, up to 256; 0 is one a core, but no more than 8.
-  /// Integers and hashes that are in page-locked memory already (cudaMallocHost, or one
+  /// Threads that copy keys into pinned memory, up to max_threads; 0 is one a core, but no more
+  /// than 8. Integers and hashes that are in page-locked memory already (cudaMallocHost, or one
   /// cudaHostRegister of them all) are uploaded from where they are.
   unsigned threads = 0;
+
+  static constexpr unsigned max_threads = 256;
 };
 
 /// Passes batches of host keys through filters on the device that is current when it is made. It

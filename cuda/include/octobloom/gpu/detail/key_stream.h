@@ -81,10 +81,10 @@ struct chunk_plan {
                   "streaming needs at least 65536 bytes for keys in flight, not " +
                       std::to_string(options.memory_bytes));
     }
-    constexpr unsigned most_threads = 256;
-    if (options.threads > most_threads) {
+    if (options.threads > stream_options::max_threads) {
       throw error(error_code::invalid_argument,
-                  "streaming takes up to 256 threads, not " + std::to_string(options.threads));
+                  "streaming takes up to " + std::to_string(stream_options::max_threads) +
+                      " threads, not " + std::to_string(options.threads));
     }
     // A key is 8 bytes and a bit of a result.
     const std::uint64_t bytes = options.memory_bytes / options.depth;

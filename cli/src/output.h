@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <octobloom/file.h>
+#include <octobloom/atomic_file.h>
 
 namespace octobloom::cli {
 

@@ -9,8 +9,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <octobloom/atomic_file.h>
 #include <octobloom/error.h>
 #include <octobloom/file.h>
+#include <octobloom/file_lock.h>
 #include <octobloom/filter.h>
 #include <octobloom/growing_filter.h>
 #include <octobloom/plan.h>

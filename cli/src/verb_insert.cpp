@@ -1,6 +1,6 @@
 #include <memory>
 
-#include <octobloom/file.h>
+#include <octobloom/file_lock.h>
 
 #include "filters.h"
 #include "line_filter.h"

@@ -1,7 +1,7 @@
 #include <memory>
 #include <string>
 
-#include <octobloom/file.h>
+#include <octobloom/file_lock.h>
 
 #include "filters.h"
 #include "line_filter.h"

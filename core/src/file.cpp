@@ -1,22 +1,21 @@
 #include <octobloom/file.h>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 
+#include <octobloom/atomic_file.h>
 #include <octobloom/error.h>
 #include <octobloom/hash.h>
+
+#include "file_system.h"
 
 namespace octobloom {
 
@@ -47,19 +46,6 @@ constexpr std::size_t at_checksum = 120;
   throw error(error_code::bad_file, path + ": " + what);
 }
 
-[[noreturn]] void io_error(const std::string& path, const std::string& what) {
-  const int code = errno;
-  throw error(error_code::io, path + ": " + what + ": " + std::strerror(code));
-}
-
-/// Retries what a signal interrupted.
-template <class Call>
-auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
 void store(std::span<std::byte> header, std::size_t at, std::size_t size, std::uint64_t value) {
   for (std::size_t i = 0; i < size; ++i) header[at + i] = static_cast<std::byte>(value >> (8 * i));
 }
@@ -76,50 +62,12 @@ std::uint64_t fetch(std::span<const std::byte> header, std::size_t at, std::size
 bool read_exactly(int descriptor, std::span<std::byte> bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t got =
-        uninterrupted([&] { return ::read(descriptor, bytes.data(), bytes.size()); });
-    if (got < 0) io_error(path, "cannot be read");
+        detail::uninterrupted([&] { return ::read(descriptor, bytes.data(), bytes.size()); });
+    if (got < 0) detail::io_error(path, "cannot be read");
     if (got == 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
   return true;
-}
-
-void close_quietly(int& descriptor) noexcept {
-  if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
-}
-
-/// The file that `path` names once its links are followed; it need not be there.
-std::string link_target(const std::string& path) {
-  namespace fs = std::filesystem;
-  fs::path target = path;
-  std::error_code no_link;
-  for (fs::path next = fs::read_symlink(target, no_link); !no_link;
-       next = fs::read_symlink(target, no_link)) {
-    target = target.parent_path() / next;
-  }
-  return target;
-}
-
-/// The mode that open() gives a new file.
-mode_t usual_mode() noexcept {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666u & ~mask;
-}
-
-/// Gives a file the owner, group and mode of `old`, as far as this process may; false when the mode
-/// cannot be set.
-bool take_after(int descriptor, const struct stat& old) noexcept {
-  mode_t mode = old.st_mode & 07777u;
-  if (fchown(descriptor, old.st_uid, old.st_gid) != 0) {
-    mode &= 01777u;  // without the set-id bits, which mean the old owner
-    constexpr auto same_owner = static_cast<uid_t>(-1);
-    if (fchown(descriptor, same_owner, old.st_gid) != 0) {
-      // Another group is given no more than everybody is.
-      mode = (mode & 01707u) | ((mode & 07u) << 3);
-    }
-  }
-  return fchmod(descriptor, mode) == 0;
 }
 
 /// What a kind asks of its header.
@@ -250,11 +198,12 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
 
 filter_file_reader::filter_file_reader(const std::string& path)
     : path_(path),
-      descriptor_(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })) {
-  if (descriptor_ < 0) io_error(path, "cannot be opened");
+      descriptor_(
+          detail::uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })) {
+  if (descriptor_ < 0) detail::io_error(path, "cannot be opened");
   try {
     struct stat status {};
-    if (fstat(descriptor_, &status) != 0) io_error(path, "cannot be examined");
+    if (fstat(descriptor_, &status) != 0) detail::io_error(path, "cannot be examined");
     if (!S_ISREG(status.st_mode)) bad_file(path, "is not a regular file");
     const auto size = static_cast<std::uint64_t>(status.st_size);
     std::array<std::byte, file_header_bytes> bytes{};
@@ -269,13 +218,13 @@ filter_file_reader::filter_file_reader(const std::string& path)
                          (size < expected ? ": cut off" : ": something was appended"));
     }
   } catch (...) {
-    close_quietly(descriptor_);
+    detail::close_quietly(descriptor_);
     throw;
   }
 }
 
 filter_file_reader::~filter_file_reader() {
-  close_quietly(descriptor_);
+  detail::close_quietly(descriptor_);
 }
 
 void filter_file_reader::require_kind(filter_kind kind) const {
@@ -311,89 +260,6 @@ void filter_file_reader::require_checksum(std::uint64_t found) const {
 
 void filter_file_reader::refuse(const std::string& what) const {
   bad_file(path_, what);
-}
-
-file_lock::file_lock(const std::string& path) : descriptor_(-1) {
-  while (true) {
-    descriptor_ = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
-    if (descriptor_ < 0) io_error(path, "cannot be opened");
-    if (uninterrupted([&] { return flock(descriptor_, LOCK_EX); }) != 0) {
-      const int code = errno;
-      close_quietly(descriptor_);
-      errno = code;
-      io_error(path, "cannot be locked");
-    }
-    // While this waited, the holder may have replaced the file: then lock the new one.
-    struct stat locked {};
-    struct stat current {};
-    if (fstat(descriptor_, &locked) == 0 && ::stat(path.c_str(), &current) == 0 &&
-        locked.st_dev == current.st_dev && locked.st_ino == current.st_ino) {
-      return;
-    }
-    close_quietly(descriptor_);
-  }
-}
-
-file_lock::~file_lock() {
-  close_quietly(descriptor_);
-}
-
-atomic_file::atomic_file(const std::string& path) {
-  struct stat old {};
-  const bool exists = ::stat(path.c_str(), &old) == 0;
-  if (!exists && errno != ENOENT) io_error(path, "cannot be examined");
-  if (exists && !S_ISREG(old.st_mode)) {
-    target_ = path;
-    descriptor_ = uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC); });
-    if (descriptor_ < 0) io_error(path, "cannot be opened for writing");
-    return;
-  }
-  target_ = link_target(path);
-  temporary_ = target_ + ".tmp-XXXXXX";
-  descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
-  if (descriptor_ < 0) io_error(path, "no temporary file can be made beside it");
-  // mkostemp makes private files.
-  if (!(exists ? take_after(descriptor_, old) : fchmod(descriptor_, usual_mode()) == 0)) {
-    const int code = errno;
-    ::unlink(temporary_.c_str());
-    close_quietly(descriptor_);
-    errno = code;
-    io_error(path, "the mode of the temporary file beside it cannot be set");
-  }
-}
-
-atomic_file::~atomic_file() {
-  close_quietly(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
-void atomic_file::write(std::span<const std::byte> bytes) const {
-  // Linux moves at most 2 GiB a call; shorter pieces keep the loop the same everywhere.
-  constexpr std::size_t piece = std::size_t{1} << 30;
-  while (!bytes.empty()) {
-    const ssize_t put = uninterrupted(
-        [&] { return ::write(descriptor_, bytes.data(), std::min(bytes.size(), piece)); });
-    if (put < 0) io_error(target_, "cannot be written");
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-  }
-}
-
-void atomic_file::commit() {
-  if (temporary_.empty()) {
-    close_quietly(descriptor_);
-    return;
-  }
-  if (fsync(descriptor_) != 0) io_error(target_, "cannot be synced");
-  if (::close(std::exchange(descriptor_, -1)) != 0) io_error(target_, "cannot be closed");
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) io_error(target_, "cannot be replaced");
-  temporary_.clear();
-  const auto slash = target_.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
-  // The rename is durable once the folder is synced. Some file systems cannot do that: no error
-  // then.
-  int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) fsync(directory);
-  close_quietly(directory);
 }
 
 void write_filter_file(const std::string& path, file_header header,

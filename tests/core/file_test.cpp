@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include <octobloom/file_lock.h>
 #include <octobloom/mapped_filter.h>
 
 #include "support.h"

@@ -7,6 +7,7 @@
 #include <octobloom/engines.h>
 #include <octobloom/error.h>
 #include <octobloom/file.h>
+#include <octobloom/file_lock.h>
 #include <octobloom/filter.h>
 #include <octobloom/growing_filter.h>
 #include <octobloom/hash.h>

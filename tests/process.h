@@ -63,6 +63,25 @@ class running {
 
   void signal(int number) const { kill(process_, number); }
 
+  /// Whether the program has a temporary file open in `folder`, most often one without a name.
+  [[nodiscard]] bool has_temporary_file_in(const std::string& folder) const {
+    const std::filesystem::path place = std::filesystem::canonical(folder);
+    std::error_code gone;
+    for (std::filesystem::directory_iterator
+             open("/proc/" + std::to_string(process_) + "/fd", gone),
+         end;
+         !gone && open != end; open.increment(gone)) {
+      std::error_code closed;
+      const std::filesystem::path file = std::filesystem::read_symlink(open->path(), closed);
+      const std::string name = file.filename();
+      if (file.parent_path() == place &&
+          (name.ends_with(" (deleted)") || name.starts_with(".octobloom-"))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   outcome wait() {
     int status = 0;
     rusage usage{};

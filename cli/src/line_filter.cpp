@@ -105,6 +105,18 @@ description describe(const windowed_filter& filter) {
   return d;
 }
 
+/// A filter file in place. Should it be cut short meanwhile, the command ends with words.
+class guarded_filter : public mapped_filter {
+ public:
+  guarded_filter(const std::string& path, const load_options& options)
+      : mapped_filter(path, {.verify_body = false}), guard_(view().words(), bytes(), path) {
+    if (options.verify_body) verify_body();
+  }
+
+ private:
+  mapping_guard guard_;
+};
+
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw error(error_code::invalid_argument, path + ": " + why);
 }
@@ -112,14 +124,17 @@ description describe(const windowed_filter& filter) {
 template <class Filter>
 class line_filter_of final : public line_filter {
  public:
-  line_filter_of(Filter filter, filter_kind kind, std::string path)
-      : filter_(std::move(filter)), kind_(kind), path_(std::move(path)) {}
+  template <class Make>
+  line_filter_of(Make make, filter_kind kind, std::string path)
+      : filter_(make()), kind_(kind), path_(std::move(path)) {}
 
   [[nodiscard]] std::uint64_t seed() const override { return filter_.seed(); }
   [[nodiscard]] key_hashing hashing() const override { return filter_.hashing(); }
 
   std::uint64_t may_contain(const key_batch& hashes, std::uint8_t* marks) const override {
-    return filter_.may_contain(hashes, marks);
+    const std::uint64_t found = filter_.may_contain(hashes, marks);
+    require_whole(filter_, path_);
+    return found;
   }
 
   void insert(const key_batch& hashes) override {
@@ -148,7 +163,9 @@ class line_filter_of final : public line_filter {
 
   void merge(const std::string& path, const load_options& options) override {
     if constexpr (std::is_same_v<Filter, filter>) {
-      filter_.merge(mapped_filter(path, options));
+      const guarded_filter other(path, options);
+      filter_.merge(other);
+      require_whole(other, path);
     } else if constexpr (requires { filter_.merge(Filter::load(path, options)); }) {
       filter_.merge(Filter::load(path, options));
     } else {
@@ -167,6 +184,7 @@ class line_filter_of final : public line_filter {
 
   [[nodiscard]] ordered_json info() const override {
     const description d = describe(filter_);
+    require_whole(filter_, path_);
     ordered_json estimate = nullptr;
     if (d.estimated_keys) estimate = *d.estimated_keys;
     ordered_json info{{"kind", to_string(kind_)},
@@ -188,6 +206,13 @@ class line_filter_of final : public line_filter {
   }
 
  private:
+  template <class Other>
+  static void require_whole(const Other& filter, const std::string& path) {
+    if constexpr (std::is_same_v<Other, guarded_filter>) {
+      if (!filter.whole()) throw error(error_code::bad_file, cut_short(path));
+    }
+  }
+
   Filter filter_;
   filter_kind kind_;
   std::string path_;
@@ -196,11 +221,14 @@ class line_filter_of final : public line_filter {
 template <class Filter>
 std::unique_ptr<line_filter> open_as(filter_kind kind, const std::string& path,
                                      const load_options& options) {
-  if constexpr (std::is_same_v<Filter, mapped_filter>) {
-    return std::make_unique<line_filter_of<Filter>>(Filter(path, options), kind, path);
-  } else {
-    return std::make_unique<line_filter_of<Filter>>(Filter::load(path, options), kind, path);
-  }
+  const auto make = [&] {
+    if constexpr (std::is_same_v<Filter, guarded_filter>) {
+      return Filter(path, options);
+    } else {
+      return Filter::load(path, options);
+    }
+  };
+  return std::make_unique<line_filter_of<Filter>>(make, kind, path);
 }
 
 }  // namespace
@@ -210,7 +238,7 @@ std::unique_ptr<line_filter> open_filter(const std::string& path, access mode,
   const filter_kind kind = filter_file_reader(path).header().kind;
   switch (kind) {
     case filter_kind::plain:
-      return mode == access::read ? open_as<mapped_filter>(kind, path, options)
+      return mode == access::read ? open_as<guarded_filter>(kind, path, options)
                                   : open_as<filter>(kind, path, options);
     case filter_kind::growing:
       return open_as<growing_filter>(kind, path, options);

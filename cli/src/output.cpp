@@ -17,14 +17,21 @@ namespace octobloom::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t largest_write = std::size_t{1} << 30;
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  if (a.empty() || b.empty() || a == "-" || b == "-") return false;
-  std::error_code ignored;
-  if (std::filesystem::equivalent(a, b, ignored)) return true;
-  return std::filesystem::weakly_canonical(a, ignored) ==
-         std::filesystem::weakly_canonical(b, ignored);
+/// The name that `path` comes to when its links are followed, also to a file that is not there.
+fs::path last_link(const std::string& path) {
+  fs::path target = fs::absolute(path);
+  std::error_code no_link;
+  constexpr int most_links = 40;
+  for (int i = 0; i < most_links; ++i) {
+    const fs::path next = fs::read_symlink(target, no_link);
+    if (no_link) break;
+    target = target.parent_path() / next;
+  }
+  return target;
 }
 
 void wait_until_writable(int descriptor) {
@@ -33,6 +40,17 @@ void wait_until_writable(int descriptor) {
 }
 
 }  // namespace
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+  std::error_code ignored;
+  if (fs::equivalent(a, b, ignored)) return true;
+  // Files that are yet to be made: one name in one folder.
+  const fs::path first = last_link(a);
+  const fs::path second = last_link(b);
+  return first.filename() == second.filename() &&
+         fs::equivalent(first.parent_path(), second.parent_path(), ignored);
+}
 
 output::output() : descriptor_(STDOUT_FILENO), name_("standard output") {}
 

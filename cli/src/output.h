@@ -29,6 +29,9 @@ class output {
   std::string name_;
 };
 
+/// Whether two names are of one file, links included, or will be. Empty names and "-" are none.
+[[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);
+
 /// A file that a verb is going to write, and the option that names it.
 struct named_file {
   const char* option;

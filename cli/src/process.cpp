@@ -2,12 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
+
+#include "terminal.h"
+#include "verbs.h"
 
 namespace octobloom::cli {
 
@@ -21,9 +25,33 @@ std::string& doomed_path() {
 }
 std::atomic<const char*> doomed{nullptr};
 
-void remove_and_end(int signal) {
+void remove_doomed() noexcept {
   const char* path = doomed.load();
   if (path != nullptr) unlink(path);
+}
+
+void remove_and_end(int signal) {
+  remove_doomed();
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+/// A mapping and what is said when its file is cut short, made before as a signal handler cannot.
+struct guarded_mapping {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::string words;
+};
+std::atomic<const guarded_mapping*> guarded{nullptr};
+
+void end_at_lost_page(int signal, siginfo_t* info, void*) {
+  const guarded_mapping* const mapping = guarded.load();
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (mapping != nullptr && address >= mapping->begin && address < mapping->end) {
+    (void)!::write(STDERR_FILENO, mapping->words.data(), mapping->words.size());
+    remove_doomed();
+    _exit(exit_error);
+  }
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -75,6 +103,35 @@ held_signals::held_signals() {
 
 held_signals::~held_signals() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+announced_lock::announced_lock(const std::string& path, if_impossible otherwise)
+    : file_lock(path, otherwise, [&] {
+        note("octobloom: " + path + " is locked by another program; waiting until that is done");
+      }) {}
+
+bool is_replaceable(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+}
+
+std::string cut_short(const std::string& path) {
+  return path + ": was made shorter by another program while it was in use: restore it";
+}
+
+mapping_guard::mapping_guard(const void* begin, std::size_t bytes, const std::string& path) {
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  guarded =
+      new guarded_mapping{first, first + bytes, "octobloom: " + printable(cut_short(path)) + "\n"};
+  struct sigaction action {};
+  action.sa_sigaction = end_at_lost_page;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+mapping_guard::~mapping_guard() {
+  std::signal(SIGBUS, SIG_DFL);
+  delete guarded.exchange(nullptr);
 }
 
 }  // namespace octobloom::cli

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include <octobloom/file_lock.h>
 
 namespace octobloom::cli {
 
@@ -37,11 +41,38 @@ class held_signals {
   sigset_t before_{};
 };
 
-/// Saves a filter without leaving a temporary file when a signal comes.
+/// The lock of a file, and a word on stderr when it is not free for long.
+class announced_lock : public file_lock {
+ public:
+  explicit announced_lock(const std::string& path, if_impossible otherwise = if_impossible::fail);
+};
+
+/// Whether writing to `path` makes a file and puts it in place; otherwise it goes into a pipe or a
+/// device, which can take any time.
+[[nodiscard]] bool is_replaceable(const std::string& path);
+
+/// Saves a filter, to the end when a signal comes meanwhile; the wait for others who use the file
+/// can be interrupted.
 template <class Filter>
 void save_whole(const Filter& filter, const std::string& path) {
-  const held_signals held;
+  const announced_lock lock(path, file_lock::if_impossible::go_on);
+  std::optional<held_signals> held;
+  if (is_replaceable(path)) held.emplace();
   filter.save(path);
 }
+
+/// While this lives, the command ends with status 2 and a sentence, and without its temporary
+/// files, when the file `path` that is mapped there was made shorter by somebody else. One at a
+/// time.
+class mapping_guard {
+ public:
+  mapping_guard(const void* begin, std::size_t bytes, const std::string& path);
+  mapping_guard(const mapping_guard&) = delete;
+  mapping_guard& operator=(const mapping_guard&) = delete;
+  ~mapping_guard();
+};
+
+/// What the guard says, and whoever notices the same otherwise.
+[[nodiscard]] std::string cut_short(const std::string& path);
 
 }  // namespace octobloom::cli

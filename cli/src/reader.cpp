@@ -29,6 +29,13 @@ const char* display_name(const std::string& input) {
               std::string(display_name(input)) + ": " + what + ": " + std::strerror(code));
 }
 
+/// Opening a pipe waits for its writer, unless told not to; the wait for its bytes can be stopped.
+int open_input(const std::string& path) {
+  struct stat status {};
+  const bool is_pipe = ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (is_pipe ? O_NONBLOCK : 0));
+}
+
 }  // namespace
 
 void require_readable(const std::vector<std::string>& inputs) {
@@ -63,7 +70,7 @@ std::uint64_t total_size(const std::vector<std::string>& inputs) {
 
 input_file::input_file(const std::string& path)
     : name_(path),
-      descriptor_(is_stdin(path) ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+      descriptor_(is_stdin(path) ? STDIN_FILENO : open_input(path)),
       owned_(!is_stdin(path)) {
   if (descriptor_ < 0) io_error(path, "cannot be opened");
   struct stat status {};

@@ -40,7 +40,20 @@ std::size_t printable_bytes(std::string_view text) {
   return is_control ? 0 : size;
 }
 
-/// Names of files are any bytes: none of them may begin a line or command the terminal.
+void write_line(const std::string& mark, const std::string& message) {
+  std::fputs((mark + printable(message) + "\n").c_str(), stderr);
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  if (whole < 60) return std::to_string(whole) + " s";
+  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+}
+
+}  // namespace
+
+// Names of files are any bytes: none of them may begin a line or command the terminal.
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -58,19 +71,6 @@ std::string printable(std::string_view text) {
   }
   return result;
 }
-
-void write_line(const std::string& mark, const std::string& message) {
-  std::fputs((mark + printable(message) + "\n").c_str(), stderr);
-}
-
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(seconds);
-  if (whole < 60) return std::to_string(whole) + " s";
-  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-  return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
-}
-
-}  // namespace
 
 bool stderr_is_terminal() noexcept {
   return isatty(STDERR_FILENO) == 1;

@@ -3,12 +3,16 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 /// What goes to stderr, and when. A message is one line: control characters in it, and bytes that
 /// are no UTF-8, are shown as \n or \x1b.
 namespace octobloom::cli {
 
 [[nodiscard]] bool stderr_is_terminal() noexcept;
+
+/// `text` with its control characters, and the bytes that are no UTF-8, shown as \n or \x1b.
+[[nodiscard]] std::string printable(std::string_view text);
 
 /// "octobloom: warning: ...", also under -q. Colour only on a terminal and without NO_COLOR.
 void warn(const std::string& message);

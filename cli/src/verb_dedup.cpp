@@ -12,7 +12,6 @@
 #include <octobloom/atomic_file.h>
 #include <octobloom/error.h>
 #include <octobloom/file.h>
-#include <octobloom/file_lock.h>
 #include <octobloom/filter.h>
 #include <octobloom/growing_filter.h>
 #include <octobloom/plan.h>
@@ -232,8 +231,8 @@ int run(dedup_options& options) {
   const engine& e = options.common.chosen_engine();
   require_readable(options.lines.inputs);
 
-  std::optional<file_lock> lock;
-  if (!options.filter.empty() && options.filter == options.save) lock.emplace(options.filter);
+  std::optional<announced_lock> lock;
+  if (is_same_file(options.filter, options.save)) lock.emplace(options.save);
   const std::unique_ptr<known_lines> known = start(options);
 
   std::optional<atomic_file> file;
@@ -257,7 +256,12 @@ int run(dedup_options& options) {
                              .show_progress = !options.common.quiet,
                              .judge = [&](text_chunk& chunk) { judge.judge(chunk); },
                              .out = &*out});
-  if (file) file->commit();
+  if (file) {
+    std::optional<held_signals> held;
+    if (is_replaceable(options.output)) held.emplace();
+    file->commit();
+    removal.reset();  // a name that is not ours any more
+  }
   if (!options.save.empty()) known->save(options.save);
 
   result.lines_out = judge.lines_out();

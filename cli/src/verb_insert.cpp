@@ -1,11 +1,10 @@
 #include <memory>
 
-#include <octobloom/file_lock.h>
-
 #include "filters.h"
 #include "line_filter.h"
 #include "line_pipeline.h"
 #include "numbers.h"
+#include "process.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -17,7 +16,7 @@ int run(lines_and_filter& options) {
   options.lines.settle();
   const engine& e = options.common.chosen_engine();
 
-  const file_lock lock(options.filter);
+  const announced_lock lock(options.filter);
   const auto target = options.open(access::write);
   const line_totals totals =
       run_lines({.lines = options.lines,

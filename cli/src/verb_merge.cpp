@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "filters.h"
 #include "line_filter.h"
 #include "options.h"
+#include "output.h"
+#include "process.h"
 #include "verbs.h"
 
 namespace octobloom::cli {
@@ -23,6 +26,12 @@ struct merge_options {
 int run(const merge_options& options) {
   const load_options loading{.verify_body = options.verify_body};
   const std::string& first = options.filters.front();
+  // One of them may be the output: nobody may write to that between its reading and its replacing.
+  const bool in_place =
+      std::any_of(options.filters.begin(), options.filters.end(),
+                  [&](const std::string& path) { return is_same_file(path, options.output); });
+  const announced_lock lock(
+      options.output, in_place ? file_lock::if_impossible::fail : file_lock::if_impossible::go_on);
   const auto target = open_filter(first, access::write, loading);
   for (std::size_t i = 1; i < options.filters.size(); ++i) {
     const std::string& path = options.filters[i];

@@ -1,13 +1,12 @@
 #include <memory>
 #include <string>
 
-#include <octobloom/file_lock.h>
-
 #include "filters.h"
 #include "line_filter.h"
 #include "line_pipeline.h"
 #include "numbers.h"
 #include "output.h"
+#include "process.h"
 #include "terminal.h"
 #include "verbs.h"
 
@@ -23,7 +22,7 @@ int run(remove_options& options) {
   options.lines.settle();
   const engine& e = options.common.chosen_engine();
 
-  const file_lock lock(options.filter);
+  const announced_lock lock(options.filter);
   const auto target = options.open(access::write);
   const output out;
   std::uint64_t removed = 0;

@@ -91,6 +91,13 @@ const kind_rules& rules_of(filter_kind kind) noexcept {
   return kinds[static_cast<std::size_t>(kind)];
 }
 
+void require_checksum(const file_header& header, std::uint64_t found, const std::string& path) {
+  if (found == header.body_checksum) return;
+  bad_file(path,
+           "the body's checksum does not fit: the file is damaged, restore it or build the filter "
+           "again");
+}
+
 std::string range_text(std::uint64_t first, std::uint64_t last) {
   return std::to_string(first) + " to " + std::to_string(last);
 }
@@ -197,14 +204,11 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
 }
 
 filter_file_reader::filter_file_reader(const std::string& path)
-    : path_(path),
-      descriptor_(
-          detail::uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })) {
+    : path_(path), descriptor_(detail::open_regular(path, O_RDONLY)) {
   if (descriptor_ < 0) detail::io_error(path, "cannot be opened");
   try {
     struct stat status {};
     if (fstat(descriptor_, &status) != 0) detail::io_error(path, "cannot be examined");
-    if (!S_ISREG(status.st_mode)) bad_file(path, "is not a regular file");
     const auto size = static_cast<std::uint64_t>(status.st_size);
     std::array<std::byte, file_header_bytes> bytes{};
     const auto present = static_cast<std::size_t>(std::min<std::uint64_t>(size, bytes.size()));
@@ -244,22 +248,16 @@ void filter_file_reader::read_piece(std::span<std::byte> piece, const load_optio
 }
 
 void filter_file_reader::finish_body(const load_options& options) const {
-  if (options.verify_body) require_checksum(body_hash_.digest());
-}
-
-void filter_file_reader::verify_body(std::span<const std::byte> body) const {
-  require_checksum(xxh64(body.data(), body.size()));
-}
-
-void filter_file_reader::require_checksum(std::uint64_t found) const {
-  if (found == header_.body_checksum) return;
-  bad_file(path_,
-           "the body's checksum does not fit: the file is damaged, restore it or build the filter "
-           "again");
+  if (options.verify_body) require_checksum(header_, body_hash_.digest(), path_);
 }
 
 void filter_file_reader::refuse(const std::string& what) const {
   bad_file(path_, what);
+}
+
+void verify_body(std::span<const std::byte> body, const file_header& header,
+                 const std::string& path) {
+  require_checksum(header, xxh64(body.data(), body.size()), path);
 }
 
 void write_filter_file(const std::string& path, file_header header,
@@ -271,7 +269,7 @@ void write_filter_file(const std::string& path, file_header header,
     hash.add(piece.data(), piece.size());
   }
   header.body_checksum = hash.digest();
-  atomic_file file(path);
+  atomic_file file(path, atomic_file::locking::target);
   file.write(encode_header(header));
   for (const auto& piece : pieces) file.write(piece);
   file.commit();

@@ -1,43 +1,58 @@
 #include <octobloom/mapped_filter.h>
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
+#include <span>
 #include <utility>
+
+#include "file_system.h"
 
 namespace octobloom {
 
-mapped_filter::mapped_filter(const std::string& path, const load_options& options) {
+mapped_filter::mapped_filter(const std::string& path, const mapping_options& options)
+    : path_(path) {
   filter_file_reader file(path);
   file.require_kind(filter_kind::plain);
   header_ = file.header();
+  if (options.copy) {
+    copy_ = storage(header_.body_bytes / sizeof(std::uint64_t));
+    words_ = copy_.words();
+    file.read_body(std::as_writable_bytes(std::span(copy_.words(), copy_.size())),
+                   {.verify_body = options.verify_body});
+    return;
+  }
   mapped_bytes_ = file_header_bytes + header_.body_bytes;
   mapping_ = mmap(nullptr, mapped_bytes_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (mapping_ == MAP_FAILED) {
     mapping_ = nullptr;
-    throw error(error_code::io, path + ": cannot be mapped: " + std::strerror(errno));
+    detail::io_error(path, "cannot be mapped");
   }
-  if (options.verify_body) {
-    try {
-      file.verify_body({static_cast<const std::byte*>(mapping_) + file_header_bytes,
-                        static_cast<std::size_t>(header_.body_bytes)});
-    } catch (...) {
-      release();
-      throw;
-    }
+  words_ = reinterpret_cast<const std::uint64_t*>(static_cast<const std::byte*>(mapping_) +
+                                                  file_header_bytes);
+  descriptor_ = fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+  try {
+    if (descriptor_ < 0) detail::io_error(path, "cannot be kept open");
+    if (options.verify_body) verify_body();
+  } catch (...) {
+    release();
+    throw;
   }
 }
 
-mapped_filter::mapped_filter(mapped_filter&& other) noexcept
-    : header_(other.header_),
-      mapping_(std::exchange(other.mapping_, nullptr)),
-      mapped_bytes_(std::exchange(other.mapped_bytes_, 0)) {}
+mapped_filter::mapped_filter(mapped_filter&& other) noexcept {
+  *this = std::move(other);
+}
 
 mapped_filter& mapped_filter::operator=(mapped_filter&& other) noexcept {
   if (this != &other) {
     release();
+    path_ = std::move(other.path_);
     header_ = other.header_;
+    words_ = std::exchange(other.words_, nullptr);
+    copy_ = std::move(other.copy_);
+    descriptor_ = std::exchange(other.descriptor_, -1);
     mapping_ = std::exchange(other.mapping_, nullptr);
     mapped_bytes_ = std::exchange(other.mapped_bytes_, 0);
   }
@@ -48,12 +63,19 @@ mapped_filter::~mapped_filter() {
   release();
 }
 
-const_filter_view mapped_filter::view() const noexcept {
-  const auto* body = static_cast<const std::byte*>(mapping_) + file_header_bytes;
-  return {reinterpret_cast<const std::uint64_t*>(body), header_.shape};
+void mapped_filter::verify_body() const {
+  octobloom::verify_body(std::as_bytes(std::span(words_, header_.body_bytes / sizeof *words_)),
+                         header_, path_);
+}
+
+bool mapped_filter::whole() const noexcept {
+  struct stat status {};
+  return descriptor_ < 0 || (fstat(descriptor_, &status) == 0 &&
+                             static_cast<std::uint64_t>(status.st_size) >= mapped_bytes_);
 }
 
 void mapped_filter::release() noexcept {
+  detail::close_quietly(descriptor_);
   if (mapping_ != nullptr) munmap(mapping_, mapped_bytes_);
   mapping_ = nullptr;
 }

@@ -359,7 +359,7 @@ TEST_F(dedup, a_signal_leaves_no_temporary_file) {
     running_command waiting({"dedup", "-n", "9", "-o", path("out")},
                             {.stdin_descriptor = input[0]});
     close(input[0]);
-    while (folder_.entries() == 0) usleep(1'000);
+    while (!waiting.has_temporary_file_in(path(""))) usleep(1'000);
     usleep(20'000);
     waiting.signal(number);
     EXPECT_EQ(waiting.wait().status, 128 + number);

@@ -79,20 +79,20 @@ class filter_file_reader {
   /// Throws error{bad_file}: "<path>: <what>".
   [[noreturn]] void refuse(const std::string& what) const;
 
-  /// Compares `body` with the header's checksum. Throws error{bad_file}.
-  void verify_body(std::span<const std::byte> body) const;
-
  private:
-  void require_checksum(std::uint64_t found) const;
-
   std::string path_;
   int descriptor_;
   file_header header_;
   xxh64_stream body_hash_;
 };
 
+/// Compares `body` with the header's checksum. `path` is for the message. Throws error{bad_file}.
+void verify_body(std::span<const std::byte> body, const file_header& header,
+                 const std::string& path);
+
 /// Writes a filter file of `header` (its body fields are filled in here) and a body of `pieces`,
-/// each of whole 64 bytes. Throws error{io}.
+/// each of whole 64 bytes. Where there is a file already, waits for its file_lock and then replaces it.
+/// Throws error{io}.
 void write_filter_file(const std::string& path, file_header header,
                        std::span<const std::span<const std::byte>> pieces);
 void write_filter_file(const std::string& path, file_header header,

@@ -1,7 +1,5 @@
 #include "filters.h"
 
-#include <nlohmann/json.hpp>
-
 #include <octobloom/error.h>
 
 #include "numbers.h"
@@ -41,18 +39,31 @@ std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
   return opened;
 }
 
-void warn_if_full(const line_filter& filter, const std::string& path) {
-  const nlohmann::ordered_json info = filter.info();
-  if (info.at("verdict") == to_string(saturation::fine)) return;
-  std::string text = path + " is " + info.at("verdict").get<std::string>() + ": ";
-  if (const auto planned = info.at("planned_keys").get<std::uint64_t>(); planned > 0) {
-    const auto& estimate = info.at("estimated_keys");
-    text += "planned for " + grouped(planned) + " keys, it holds about " +
-            grouped((estimate.is_null() ? info.at("inserted_keys") : estimate).get<double>()) +
-            "; ";
+std::string fullness_text(const std::string& name, const filter_facts& facts) {
+  std::string text = name + " is " + std::string(to_string(facts.verdict)) + ": " +
+                     rate_text(100 * facts.current_fpr) +
+                     " % of unknown lines are taken for known ones";
+  if (facts.target_fpr > 0) {
+    text += ", where " + rate_text(100 * facts.target_fpr) + " % was the target";
   }
-  warn(text + rate_text(100 * info.at("current_fpr").get<double>()) +
-       " % of unknown keys are taken for known ones. Build a larger one");
+  if (facts.slots) {
+    text += "; " + rate_text(100 * facts.fill) + " % of its slots are taken";
+  } else if (facts.planned_keys == 0) {
+    text += "; unplanned: its bits are " + rate_text(100 * facts.fill) + " % set";
+  } else if (!facts.estimated_keys) {
+    text += "; planned for " + grouped(facts.planned_keys) + " lines, it has every bit set";
+  } else if (facts.kind != filter_kind::growing) {
+    text += "; planned for " + grouped(facts.planned_keys) + " lines, it holds about " +
+            grouped(*facts.estimated_keys);
+  }
+  return text;
+}
+
+void warn_if_full(const line_filter& filter, const std::string& path, reading how) {
+  const filter_facts facts = filter.facts(how);
+  if (facts.verdict == saturation::fine) return;
+  warn(fullness_text(path, facts) +
+       ". Make a larger one of its lines, or one that grows (create --growing)");
 }
 
 double distinct_keys(const filter_statistics& statistics, std::uint64_t inserted_keys) {

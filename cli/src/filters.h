@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include <octobloom/facts.h>
 #include <octobloom/filter_view.h>
 #include <octobloom/statistics.h>
 
@@ -33,8 +34,12 @@ struct lines_and_filter {
   [[nodiscard]] std::unique_ptr<line_filter> open(access mode) const;
 };
 
-/// Warns when more is in `filter` than it was made for.
-void warn_if_full(const line_filter& filter, const std::string& path);
+/// For a filter that is not fine, in the words of every warning: what its rate is and what that
+/// means. What to do comes behind.
+[[nodiscard]] std::string fullness_text(const std::string& name, const filter_facts& facts);
+
+/// Warns, also under -q, when `filter` is not fine.
+void warn_if_full(const line_filter& filter, const std::string& path, reading how = reading::whole);
 
 /// Distinct keys in a filter, from its bits; its count of calls when every bit is set.
 [[nodiscard]] double distinct_keys(const filter_statistics& statistics,

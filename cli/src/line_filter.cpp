@@ -1,10 +1,5 @@
 #include "line_filter.h"
 
-#include <array>
-#include <optional>
-
-#include <nlohmann/json.hpp>
-
 #include <octobloom/counting_filter.h>
 #include <octobloom/cuckoo_filter.h>
 #include <octobloom/error.h>
@@ -19,91 +14,6 @@
 namespace octobloom::cli {
 
 namespace {
-
-using nlohmann::ordered_json;
-
-/// What is told of every kind, and what is told of one kind only.
-struct description {
-  std::uint32_t k = 0;
-  std::uint32_t blocks = 0;
-  double fill = 0;
-  std::optional<double> estimated_keys;
-  double current_fpr = 0;
-  saturation verdict = saturation::fine;
-  ordered_json details = ordered_json::object();
-};
-
-saturation verdict_of(double current_fpr, double target_fpr) {
-  if (current_fpr <= target_fpr) return saturation::fine;
-  return current_fpr <= 2 * target_fpr ? saturation::full : saturation::over_full;
-}
-
-template <class Derived>
-description describe(const filter_queries<Derived>& filter) {
-  const auto& self = static_cast<const Derived&>(filter);
-  const filter_statistics s = filter.statistics();
-  return {filter.k(),    filter.blocks(),
-          s.fill,        s.estimated_keys,
-          s.current_fpr, judge(s, self.inserted_keys(), self.planned_keys(), self.target_fpr())};
-}
-
-description describe(const counting_filter& filter) {
-  description d = describe<counting_filter>(filter);
-  d.details["counter_bytes"] = filter.total_bytes() - filter.bytes();
-  d.details["saturated_counters"] = filter.saturated_counters();
-  return d;
-}
-
-description describe(const growing_filter& filter) {
-  const growing_statistics s = filter.statistics();
-  description d{filter.levels().back().k(),
-                filter.levels().back().blocks(),
-                s.fill,
-                static_cast<double>(s.distinct_keys),
-                s.current_fpr,
-                verdict_of(s.current_fpr, filter.target_fpr())};
-  ordered_json levels = ordered_json::array();
-  for (const octobloom::filter& level : filter.levels()) {
-    levels.push_back({{"k", level.k()},
-                      {"blocks", level.blocks()},
-                      {"planned_keys", level.planned_keys()},
-                      {"keys", level.inserted_keys()},
-                      {"target_fpr", level.target_fpr()}});
-  }
-  d.details["levels"] = levels;
-  return d;
-}
-
-description describe(const cuckoo_filter& filter) {
-  description d{0,
-                filter.lines(),
-                filter.load(),
-                static_cast<double>(filter.inserted_keys()),
-                filter.current_fpr(),
-                filter.inserted_keys() <= filter.planned_keys()
-                    ? saturation::fine
-                    : verdict_of(filter.current_fpr(), filter.target_fpr())};
-  d.details["fingerprint_bits"] = filter.fingerprint_bits();
-  d.details["slots"] = filter.slots();
-  return d;
-}
-
-description describe(const windowed_filter& filter) {
-  description d{filter.k(),           filter.blocks(),
-                filter.fill_ratio(),  static_cast<double>(filter.held_keys()),
-                filter.current_fpr(), saturation::fine};
-  // Only a window of time can hold more than it was made for.
-  if (filter.by_time()) {
-    if (filter.held_keys() > filter.planned_keys()) {
-      d.verdict = verdict_of(filter.current_fpr(), filter.target_fpr());
-    }
-    d.details["window_seconds"] = static_cast<double>(filter.window()) / 1e9;
-  } else {
-    d.details["window_lines"] = filter.window();
-  }
-  d.details["parts"] = filter.parts();
-  return d;
-}
 
 /// A filter file in place. Should it be cut short meanwhile, the command ends with words.
 class guarded_filter : public mapped_filter {
@@ -182,27 +92,10 @@ class line_filter_of final : public line_filter {
     }
   }
 
-  [[nodiscard]] ordered_json info() const override {
-    const description d = describe(filter_);
+  [[nodiscard]] filter_facts facts(reading how) const override {
+    filter_facts facts = facts_of(filter_, how);
     require_whole(filter_, path_);
-    ordered_json estimate = nullptr;
-    if (d.estimated_keys) estimate = *d.estimated_keys;
-    ordered_json info{{"kind", to_string(kind_)},
-                      {"version", file_version},
-                      {"k", d.k},
-                      {"blocks", d.blocks},
-                      {"bytes", filter_.bytes()},
-                      {"seed", filter_.seed()},
-                      {"hash", filter_.hashing() == key_hashing::caller ? "caller" : "xxh64"},
-                      {"planned_keys", filter_.planned_keys()},
-                      {"target_fpr", filter_.target_fpr()},
-                      {"inserted_keys", filter_.inserted_keys()},
-                      {"fill", d.fill},
-                      {"estimated_keys", estimate},
-                      {"current_fpr", d.current_fpr},
-                      {"verdict", to_string(d.verdict)}};
-    info.update(d.details);
-    return info;
+    return facts;
   }
 
  private:

@@ -6,11 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include <octobloom/facts.h>
 #include <octobloom/file.h>
 #include <octobloom/keys.h>
-#include <octobloom/statistics.h>
 
 #include "options.h"
 
@@ -38,8 +36,7 @@ class line_filter {
   virtual void merge(const std::string& path, const load_options& options) = 0;
   virtual void save(const std::string& path) const = 0;
 
-  /// The keys of `info --json`, in their order; those of its kind come last.
-  [[nodiscard]] virtual nlohmann::ordered_json info() const = 0;
+  [[nodiscard]] virtual filter_facts facts(reading how) const = 0;
 };
 
 /// What the verb is going to do with the file.

@@ -26,6 +26,7 @@ int run(check_options& options) {
   const engine& e = options.common.chosen_engine();
 
   const auto filter = options.open(access::read);
+  warn_if_full(*filter, options.filter, reading::sample);
   const output out;
   std::atomic<std::uint64_t> contained = 0;
   const line_totals totals =

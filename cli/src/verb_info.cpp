@@ -13,6 +13,8 @@ namespace octobloom::cli {
 
 namespace {
 
+using json = nlohmann::ordered_json;
+
 struct info_options {
   common_options common;
   std::string filter;
@@ -26,61 +28,108 @@ std::string row(const std::string& name, const std::string& value) {
   return padded + value + "\n";
 }
 
+double seconds_of(const window_facts& window) {
+  return static_cast<double>(window.length) / 1e9;
+}
+
+std::string percent(double share) {
+  return rate_text(100 * share) + " %";
+}
+
 /// What only some kinds have.
-std::string details(const nlohmann::ordered_json& info) {
-  const auto count = [&](const char* key) { return grouped(info.at(key).get<std::uint64_t>()); };
+std::string details(const filter_facts& facts) {
   std::string text;
-  if (info.contains("counter_bytes")) {
-    text += row("counters", size_text(info.at("counter_bytes").get<std::uint64_t>()) + " more, " +
-                                count("saturated_counters") + " saturated");
+  if (facts.counters) {
+    text += row("counters", size_text(facts.counters->bytes) + " more, " +
+                                grouped(facts.counters->saturated.value_or(0)) + " saturated");
   }
-  if (info.contains("slots")) {
-    text += row("slots", count("slots") + " of " + info.at("fingerprint_bits").dump() + " bits");
+  if (facts.slots) {
+    text += row("slots", grouped(facts.slots->slots) + " of " +
+                             std::to_string(facts.slots->fingerprint_bits) + " bits");
   }
-  if (info.contains("parts")) {
-    const bool by_time = info.contains("window_seconds");
-    text += row("window", (by_time ? info.at("window_seconds").dump() + " seconds"
-                                   : count("window_lines") + " lines") +
-                              ", in " + info.at("parts").dump() + " parts");
+  if (facts.window) {
+    const window_facts& window = *facts.window;
+    text += row("window", (window.by_time ? json(seconds_of(window)).dump() + " seconds"
+                                          : grouped(window.length) + " lines") +
+                              ", in " + std::to_string(window.parts) + " parts");
   }
-  if (!info.contains("levels")) return text;
-  for (const auto& level : info.at("levels")) {
-    text += row("level", grouped(level.at("keys").get<std::uint64_t>()) + " of " +
-                             grouped(level.at("planned_keys").get<std::uint64_t>()) + " keys, " +
-                             size_text(64 * level.at("blocks").get<std::uint64_t>()) + ", at " +
-                             rate_text(100 * level.at("target_fpr").get<double>()) + " %");
+  for (const level_facts& level : facts.levels) {
+    text += row("level", grouped(level.inserted_keys) + " of " + grouped(level.planned_keys) +
+                             " keys, " + size_text(level.shape.bytes()) + ", at " +
+                             percent(level.target_fpr));
   }
   return text;
 }
 
-std::string describe(const nlohmann::ordered_json& info) {
-  const auto count = [&](const char* key) { return grouped(info.at(key).get<std::uint64_t>()); };
-  const auto percent = [&](const char* key) {
-    return rate_text(100 * info.at(key).get<double>()) + " %";
-  };
-  const bool has_keys = info.at("planned_keys") != 0;
-  const bool has_rate = info.at("target_fpr") != 0.0;
-  const nlohmann::ordered_json& estimate = info.at("estimated_keys");
-  return row("kind", info.at("kind").get<std::string>() + ", version " + info.at("version").dump() +
-                         ", hash " + info.at("hash").get<std::string>() + ", seed " +
-                         info.at("seed").dump()) +
-         row("size", size_text(info.at("bytes").get<std::uint64_t>()) + ", " + count("blocks") +
-                         " blocks" +
-                         (info.at("k") == 0 ? std::string() : ", k " + info.at("k").dump())) +
-         row("planned", (has_keys ? count("planned_keys") + " keys" : std::string("no count")) +
-                            (has_rate ? " at " + percent("target_fpr") : std::string())) +
-         row("inserted", count("inserted_keys") + " calls") +
-         row("distinct keys", estimate.is_null()
-                                  ? std::string("more than can be told: every bit is set")
-                                  : "about " + grouped(estimate.get<double>())) +
-         row("bits set", percent("fill")) + row("false positives", percent("current_fpr")) +
-         row("verdict", info.at("verdict").get<std::string>()) + details(info);
+std::string hash_text(const filter_facts& facts) {
+  return facts.shape.hashing == key_hashing::caller ? "caller" : "xxh64";
+}
+
+std::string describe(const filter_facts& facts) {
+  return row("kind", std::string(to_string(facts.kind)) + ", version " +
+                         std::to_string(file_version) + ", hash " + hash_text(facts) + ", seed " +
+                         std::to_string(facts.shape.seed)) +
+         row("size", size_text(facts.bytes) + ", " + grouped(std::uint64_t{facts.shape.blocks}) +
+                         " blocks" + (facts.slots ? "" : ", k " + std::to_string(facts.shape.k))) +
+         row("planned", (facts.planned_keys > 0 ? grouped(facts.planned_keys) + " keys"
+                                                : std::string("no count")) +
+                            (facts.target_fpr > 0 ? " at " + percent(facts.target_fpr) : "")) +
+         row("inserted", grouped(facts.inserted_keys) + " calls") +
+         row("distinct keys", facts.estimated_keys ? "about " + grouped(*facts.estimated_keys)
+                                                   : "more than can be told: every bit is set") +
+         row("bits set", percent(facts.fill)) + row("false positives", percent(facts.current_fpr)) +
+         row("verdict", std::string(to_string(facts.verdict))) + details(facts);
+}
+
+/// The keys of --json, in their order; those of its kind come last.
+json report(const filter_facts& facts) {
+  json estimate = nullptr;
+  if (facts.estimated_keys) estimate = *facts.estimated_keys;
+  json info{{"kind", to_string(facts.kind)},
+            {"version", file_version},
+            {"k", facts.slots ? 0 : facts.shape.k},
+            {"blocks", facts.shape.blocks},
+            {"bytes", facts.bytes},
+            {"seed", facts.shape.seed},
+            {"hash", hash_text(facts)},
+            {"planned_keys", facts.planned_keys},
+            {"target_fpr", facts.target_fpr},
+            {"inserted_keys", facts.inserted_keys},
+            {"fill", facts.fill},
+            {"estimated_keys", estimate},
+            {"current_fpr", facts.current_fpr},
+            {"verdict", to_string(facts.verdict)}};
+  if (facts.counters) {
+    info["counter_bytes"] = facts.counters->bytes;
+    info["saturated_counters"] = facts.counters->saturated.value_or(0);
+  }
+  if (facts.slots) {
+    info["fingerprint_bits"] = facts.slots->fingerprint_bits;
+    info["slots"] = facts.slots->slots;
+  }
+  if (facts.window) {
+    if (facts.window->by_time) {
+      info["window_seconds"] = seconds_of(*facts.window);
+    } else {
+      info["window_lines"] = facts.window->length;
+    }
+    info["parts"] = facts.window->parts;
+  }
+  for (const level_facts& level : facts.levels) {
+    info["levels"].push_back({{"k", level.shape.k},
+                              {"blocks", level.shape.blocks},
+                              {"planned_keys", level.planned_keys},
+                              {"keys", level.inserted_keys},
+                              {"target_fpr", level.target_fpr}});
+  }
+  return info;
 }
 
 int run(const info_options& options) {
-  const nlohmann::ordered_json info =
-      open_filter(options.filter, access::read, {.verify_body = options.verify_body})->info();
-  print(options.json ? info.dump(2) + "\n" : describe(info));
+  const filter_facts facts =
+      open_filter(options.filter, access::read, {.verify_body = options.verify_body})
+          ->facts(reading::whole);
+  print(options.json ? report(facts).dump(2) + "\n" : describe(facts));
   return exit_done;
 }
 

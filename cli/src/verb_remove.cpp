@@ -38,6 +38,7 @@ int run(remove_options& options) {
        .wanted = false});
   target->save(options.filter);
 
+  warn_if_full(*target, options.filter);
   if (const std::uint64_t strangers = totals.lines - removed; strangers > 0 && !options.missing) {
     warn(grouped(strangers) + " of the " + grouped(totals.lines) + " lines were not in " +
          options.filter + ", and nothing was taken out for them");

@@ -6,6 +6,8 @@
 #include <limits>
 #include <ranges>
 
+#include <octobloom/facts.h>
+
 #include "candidates.h"
 
 namespace octobloom {
@@ -169,7 +171,7 @@ bool cuckoo_filter::remove_hash(std::uint64_t hash) noexcept {
     const unsigned slot = view().find(bucket, where.fingerprint);
     if (slot == cuckoo_view::no_slot) continue;
     (void)exchange(bucket, slot, 0);
-    --inserted_keys_;
+    if (inserted_keys_ > 0) --inserted_keys_;
     return true;
   }
   return false;
@@ -207,10 +209,19 @@ std::uint64_t cuckoo_filter::take_out(const key_batch& keys, std::uint8_t* bitma
 void cuckoo_filter::clear() noexcept {
   storage_.clear();
   inserted_keys_ = 0;
+  counted_ = true;
 }
 
 double cuckoo_filter::current_fpr() const noexcept {
   return rate_at(load(), fingerprint_bits());
+}
+
+std::uint64_t cuckoo_filter::taken_slots() const noexcept {
+  return counted_ ? inserted_keys_ : count_fingerprints();
+}
+
+saturation cuckoo_filter::verdict() const {
+  return facts_of(*this).verdict;
 }
 
 std::uint64_t cuckoo_filter::count_fingerprints() const noexcept {
@@ -262,6 +273,7 @@ cuckoo_filter cuckoo_filter::load(const std::string& path, const load_options& o
   }
   cuckoo_filter result(shape, {header.shape.seed, header.shape.hashing});
   result.inserted_keys_ = header.inserted_keys;
+  result.counted_ = options.verify_body;
   file.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
                  options);
   if (options.verify_body &&

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <octobloom/facts.h>
+
 #include "body_table.h"
 #include "candidates.h"
 
@@ -233,6 +235,10 @@ growing_statistics growing_filter::statistics() const {
   }
   result.current_fpr = 1 - absent;
   return result;
+}
+
+saturation growing_filter::verdict() const {
+  return facts_of(*this).verdict;
 }
 
 void growing_filter::save(const std::string& path) const {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <thread>
 
+#include <octobloom/facts.h>
+
+#include "block_meter.h"
 #include "candidates.h"
 
 namespace octobloom {
@@ -142,6 +145,22 @@ std::uint64_t shared_filter::inserted_keys() const noexcept {
   std::uint64_t keys = bits_.inserted_keys();
   for (const counter& c : parts_->counters) keys += c.keys.load(std::memory_order_relaxed);
   return keys;
+}
+
+filter_statistics shared_filter::statistics() const noexcept {
+  const filter_view view = bits_.view();
+  detail::block_meter meter(view.shape());
+  std::uint64_t* words = view.words();
+  for (std::uint32_t b = 0; b < view.blocks(); ++b) {
+    pattern block;
+    for (std::uint64_t& word : block) word = load(*words++);
+    meter.add(block.data());
+  }
+  return meter.result();
+}
+
+saturation shared_filter::verdict() const {
+  return facts_of(*this).verdict;
 }
 
 void shared_filter::clear() noexcept {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include <octobloom/facts.h>
+
 #include "body_table.h"
 #include "candidates.h"
 
@@ -206,6 +208,16 @@ std::uint64_t windowed_filter::add_new(const key_batch& keys, std::uint8_t* bitm
 void windowed_filter::clear() noexcept {
   for (filter& part : ring_) part.clear();
   inserted_keys_ = 0;
+}
+
+std::vector<const filter*> windowed_filter::answering_parts() const {
+  std::vector<const filter*> parts(answering());
+  for (std::size_t age = 0; age < parts.size(); ++age) parts[age] = &part_of_age(age);
+  return parts;
+}
+
+saturation windowed_filter::verdict() const {
+  return facts_of(*this).verdict;
 }
 
 double windowed_filter::fill_ratio() const {

@@ -125,12 +125,17 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
   [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
   [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
-  /// inserted_keys() / slots().
+  /// Slots that are taken: inserted_keys(), but in a file that says something else and was loaded
+  /// without a check. There it reads the whole filter, otherwise O(1).
+  [[nodiscard]] std::uint64_t taken_slots() const noexcept;
+  /// taken_slots() / slots().
   [[nodiscard]] double load() const noexcept {
-    return static_cast<double>(inserted_keys_) / static_cast<double>(slots());
+    return static_cast<double>(taken_slots()) / static_cast<double>(slots());
   }
-  /// The chance that a new, random key is taken for a known one, at this load. O(1).
+  /// The chance that a new, random key is taken for a known one, at this load.
   [[nodiscard]] double current_fpr() const noexcept;
+  /// By the slots: see judge().
+  [[nodiscard]] saturation verdict() const;
 
  private:
   friend class detail::keyed_queries<cuckoo_filter>;
@@ -149,6 +154,7 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
 
   filter_options options_;
   std::uint64_t inserted_keys_ = 0;
+  bool counted_ = true;  // inserted_keys_ is what the slots hold
   std::uint64_t planned_keys_ = 0;
   double target_fpr_ = 0;
   cuckoo_shape shape_;

@@ -50,8 +50,11 @@ class filter_queries : public detail::keyed_queries<Derived> {
     return statistics().estimated_keys;
   }
   [[nodiscard]] double current_fpr() const noexcept { return statistics().current_fpr; }
-  [[nodiscard]] saturation verdict() const noexcept {
-    return judge(statistics(), self().inserted_keys(), self().planned_keys(), self().target_fpr());
+  [[nodiscard]] saturation verdict() const {
+    const filter_statistics now = statistics();
+    return judge(
+        now, self().target_fpr(),
+        use_of_plan(now, self().view().shape(), self().planned_keys(), self().target_fpr()));
   }
 
  private:

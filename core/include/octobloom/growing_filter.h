@@ -102,6 +102,8 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   [[nodiscard]] double expected_lost() const;
   /// Reads the whole filter.
   [[nodiscard]] growing_statistics statistics() const;
+  /// The rate of all levels together held against the target. Reads the whole filter.
+  [[nodiscard]] saturation verdict() const;
 
  private:
   friend class detail::keyed_queries<growing_filter>;

@@ -49,6 +49,11 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
   /// Calls of finished inserts, as filter::inserted_keys(); those under way may be missing.
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept;
 
+  /// What the bits say now, as filter::statistics() and filter::verdict(); inserts under way may be
+  /// missing. Reads the whole filter.
+  [[nodiscard]] filter_statistics statistics() const noexcept;
+  [[nodiscard]] saturation verdict() const;
+
   /// Forgets every key. Needs the filter alone.
   void clear() noexcept;
 

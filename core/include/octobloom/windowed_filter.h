@@ -91,6 +91,10 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   /// Calls in all its life, as filter::inserted_keys().
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return ring_.size() * ring_[0].bytes(); }
+  /// What still answers, the newest first; valid until the next call that writes.
+  [[nodiscard]] std::vector<const filter*> answering_parts() const;
+  /// The rate of all that still answers held against the target. Reads the whole filter.
+  [[nodiscard]] saturation verdict() const;
   /// Share of the bits that are set, of the parts that still answer. Reads the whole filter.
   [[nodiscard]] double fill_ratio() const;
   /// The rate now, from the bits of the parts that still answer. Reads the whole filter.

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <octobloom/file.h>
+#include <octobloom/statistics.h>
+
+/// What there is to say of a filter, for those who show it: one struct for all kinds.
+namespace octobloom {
+
+class filter;
+class mapped_filter;
+class shared_filter;
+class growing_filter;
+class counting_filter;
+class cuckoo_filter;
+class windowed_filter;
+
+/// How much of a filter is read for its facts.
+enum class reading : std::uint8_t {
+  whole,   ///< all of it: O(size)
+  sample,  ///< as sampled_statistics_of(): a few milliseconds at any size
+};
+
+/// Of a growing filter, the oldest first.
+struct level_facts {
+  filter_shape shape;
+  std::uint64_t planned_keys = 0;
+  std::uint64_t inserted_keys = 0;  ///< told new
+  double target_fpr = 0;
+};
+
+struct counter_facts {
+  std::uint64_t bytes = 0;  ///< beside those of the bits
+  /// Counters that will never go down again; not known from a sample.
+  std::optional<std::uint64_t> saturated;
+};
+
+struct slot_facts {
+  std::uint64_t slots = 0;
+  std::uint64_t taken = 0;
+  std::uint32_t fingerprint_bits = 0;
+};
+
+struct window_facts {
+  bool by_time = false;
+  std::uint64_t length = 0;  ///< nanoseconds, or events
+  std::uint32_t parts = 0;
+};
+
+struct filter_facts {
+  filter_kind kind = filter_kind::plain;  ///< of the file that it is, or would be saved to
+  /// Growing: of the newest level. Cuckoo: lines for blocks, bits of a fingerprint for k. Windowed:
+  /// of one part.
+  filter_shape shape;
+  std::uint64_t bytes = 0;          ///< of the bits or slots, all levels and parts
+  std::uint64_t planned_keys = 0;   ///< 0: unplanned. Growing: of the first level
+  double target_fpr = 0;            ///< 0: unplanned
+  std::uint64_t inserted_keys = 0;  ///< calls, less removals
+  /// Share of the bits that are set, or of the slots that are taken, 0 to 1. Windowed: of the parts
+  /// that still answer.
+  double fill = 0;
+  /// Distinct keys: from the bits; growing and windowed: those told new; cuckoo: the slots taken.
+  /// Empty when every bit is set.
+  std::optional<double> estimated_keys;
+  double current_fpr = 0;  ///< the chance that a new, random key is taken for a known one
+  double fpr_error = 0;    ///< its standard deviation over seeds; 0 for slots
+  plan_use use = plan_use::unplanned;
+  saturation verdict = saturation::fine;
+
+  std::vector<level_facts> levels;        ///< growing
+  std::optional<counter_facts> counters;  ///< counting
+  std::optional<slot_facts> slots;        ///< cuckoo
+  std::optional<window_facts> window;     ///< windowed
+};
+
+/// One for each kind. Thread safe as const calls on the filter are.
+[[nodiscard]] filter_facts facts_of(const filter& filter, reading how = reading::whole);
+[[nodiscard]] filter_facts facts_of(const mapped_filter& filter, reading how = reading::whole);
+/// Reads all of it in either way.
+[[nodiscard]] filter_facts facts_of(const shared_filter& filter, reading how = reading::whole);
+[[nodiscard]] filter_facts facts_of(const growing_filter& filter, reading how = reading::whole);
+[[nodiscard]] filter_facts facts_of(const counting_filter& filter, reading how = reading::whole);
+[[nodiscard]] filter_facts facts_of(const cuckoo_filter& filter, reading how = reading::whole);
+[[nodiscard]] filter_facts facts_of(const windowed_filter& filter, reading how = reading::whole);
+
+}  // namespace octobloom

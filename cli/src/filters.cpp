@@ -42,7 +42,7 @@ std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
 std::string fullness_text(const std::string& name, const filter_facts& facts) {
   std::string text = name + " is " + std::string(to_string(facts.verdict)) + ": " +
                      rate_text(100 * facts.current_fpr) +
-                     " % of unknown lines are taken for known ones";
+                     " % of unknown keys are taken for known ones";
   if (facts.target_fpr > 0) {
     text += ", where " + rate_text(100 * facts.target_fpr) + " % was the target";
   }
@@ -51,9 +51,9 @@ std::string fullness_text(const std::string& name, const filter_facts& facts) {
   } else if (facts.planned_keys == 0) {
     text += "; unplanned: its bits are " + rate_text(100 * facts.fill) + " % set";
   } else if (!facts.estimated_keys) {
-    text += "; planned for " + grouped(facts.planned_keys) + " lines, it has every bit set";
+    text += "; planned for " + grouped(facts.planned_keys) + " keys, it has every bit set";
   } else if (facts.kind != filter_kind::growing) {
-    text += "; planned for " + grouped(facts.planned_keys) + " lines, it holds about " +
+    text += "; planned for " + grouped(facts.planned_keys) + " keys, it holds about " +
             grouped(*facts.estimated_keys);
   }
   return text;
@@ -62,8 +62,7 @@ std::string fullness_text(const std::string& name, const filter_facts& facts) {
 void warn_if_full(const line_filter& filter, const std::string& path, reading how) {
   const filter_facts facts = filter.facts(how);
   if (facts.verdict == saturation::fine) return;
-  warn(fullness_text(path, facts) +
-       ". Make a larger one of its lines, or one that grows (create --growing)");
+  warn(fullness_text(path, facts) + ". Build a larger one, or one that grows (create --growing)");
 }
 
 double distinct_keys(const filter_statistics& statistics, std::uint64_t inserted_keys) {

@@ -31,6 +31,12 @@ void lines_and_filter::declare(option_list& list, const std::string& filter_help
   list.common(common);
 }
 
+std::vector<std::string> lines_and_filter::files() const {
+  std::vector<std::string> all = lines.inputs;
+  all.push_back(filter);
+  return all;
+}
+
 std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
   require_readable(lines.inputs);
   auto opened = open_filter(filter, mode, {.verify_body = verify_body});

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <octobloom/facts.h>
 #include <octobloom/filter_view.h>
@@ -30,6 +31,8 @@ struct lines_and_filter {
   bool verify_body = true;
 
   void declare(option_list& list, const std::string& filter_help);
+  /// All that is read: the inputs and the filter.
+  [[nodiscard]] std::vector<std::string> files() const;
   /// Once the lines are settled: the filter, when it and the inputs can be had and fit together.
   [[nodiscard]] std::unique_ptr<line_filter> open(access mode) const;
 };

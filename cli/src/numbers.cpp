@@ -87,13 +87,18 @@ window_size parse_window(std::string_view text) {
   std::string_view rest;
   const std::uint64_t value = leading_number(text, "1M, 90s, 5min, 12h or 7d", rest);
   if (value == 0) refuse(text, "is no window");
+  if (rest == "m") {
+    const std::string digits(text.substr(0, text.size() - 1));
+    refuse(text, "may be minutes or millions of lines: write " + digits + "min or " + digits + "M");
+  }
   for (const unit& u : times) {
     if (rest != u.name) continue;
     constexpr std::uint64_t century = std::uint64_t{36500} * 86400;
     if (value > century / u.seconds) refuse(text, "is more than a hundred years");
     return {0, std::chrono::seconds(value * u.seconds)};
   }
-  return {parse_count(text), {}};
+  return {parse_scaled(text, "100K or 1M lines, or a time like 90s, 5min, 12h or 7d", 1000, ""),
+          {}};
 }
 
 std::uint64_t parse_size(std::string_view text) {

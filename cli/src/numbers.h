@@ -18,7 +18,8 @@ namespace octobloom::cli {
 /// A rate from 1e-8 up to, not including, 1. Throws as above.
 [[nodiscard]] double parse_rate(std::string_view text);
 
-/// A window: "1M" lines, or a time with its unit, "90s", "5min", "12h", "7d". Throws as above.
+/// A window: "1M" lines, or a time with its unit, "90s", "5min", "12h", "7d". A bare "m"
+/// is refused: it may be minutes or millions. Throws as above.
 struct window_size {
   std::uint64_t lines = 0;  ///< 0: a time
   std::chrono::nanoseconds time{};

@@ -175,6 +175,10 @@ void option_list::no_verify(bool& verify_body) {
       "do not compare the body of a filter file with its checksum");
 }
 
+void option_list::force(bool& target) {
+  flag("--force", target, "let the filter take the place of a file that is none");
+}
+
 void option_list::lines(line_options& target) {
   flag("-z,--zero-terminated", target.nul, "lines end with a NUL byte, not with a newline");
   flag("--crlf", target.crlf, "a carriage return at the end of a line is no part of it");

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <system_error>
 
 #include <octobloom/error.h>
+#include <octobloom/file.h>
 
 #include "options.h"
 
@@ -69,6 +71,31 @@ void output::write(std::string_view bytes) const {
     } else if (errno != EINTR) {
       throw error(error_code::io, name_ + ": cannot be written: " + std::strerror(errno));
     }
+  }
+}
+
+void require_other_output(const output& out, std::span<const std::string> files) {
+  struct stat target {};
+  if (fstat(out.descriptor(), &target) != 0 || !S_ISREG(target.st_mode)) return;
+  for (const std::string& file : files) {
+    struct stat source {};
+    const int result = file == "-" ? fstat(STDIN_FILENO, &source) : ::stat(file.c_str(), &source);
+    if (result == 0 && source.st_dev == target.st_dev && source.st_ino == target.st_ino) {
+      throw error(error_code::io,
+                  (file == "-" ? "standard input" : file) +
+                      ": is input and output at once; let the output go to another file");
+    }
+  }
+}
+
+void require_replaceable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return;
+  try {
+    const filter_file_reader is_a_filter(path);
+  } catch (const error& problem) {
+    throw error(problem.code(),
+                std::string(problem.what()) + ". Give another name, or --force to replace it");
   }
 }
 

@@ -38,6 +38,15 @@ struct named_file {
   const std::string& path;
 };
 
+/// Throws error{io} when `out` goes to one of the files that are read meanwhile, by whatever name:
+/// a shell's `>>` onto an input would feed the command with its own output, without end. "-" among
+/// them is standard input.
+void require_other_output(const output& out, std::span<const std::string> files);
+
+/// Throws error{bad_file} when `path` is a regular file, not empty, and no filter: a filter must
+/// not take its place unless that is asked for.
+void require_replaceable(const std::string& path);
+
 /// Throws usage_error when one file was given for two purposes. Empty paths and "-" are no files.
 void require_distinct(std::span<const named_file> files);
 

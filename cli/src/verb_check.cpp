@@ -28,6 +28,7 @@ int run(check_options& options) {
   const auto filter = options.open(access::read);
   warn_if_full(*filter, options.filter, reading::sample);
   const output out;
+  if (!options.count) require_other_output(out, options.files());
   std::atomic<std::uint64_t> contained = 0;
   const line_totals totals =
       run_lines({.lines = options.lines,

@@ -12,6 +12,7 @@
 #include <octobloom/plan.h>
 
 #include "options.h"
+#include "output.h"
 #include "process.h"
 #include "verbs.h"
 
@@ -65,6 +66,7 @@ struct create_options {
   std::optional<std::uint64_t> blocks;
   std::optional<std::uint64_t> k;
   std::optional<std::uint64_t> seed;
+  bool force = false;
   std::array<bool, kinds.size()> asked{};  // for each kind
 };
 
@@ -94,13 +96,14 @@ const creatable_kind& chosen_kind(const create_options& options) {
 
 int run(const create_options& options) {
   const creatable_kind& kind = chosen_kind(options);
+  if (!options.force) require_replaceable(options.output);
   kind.save_empty(chosen_plan(options), {.seed = options.seed.value_or(0)}, options.output);
   return exit_done;
 }
 
 std::function<int()> declare(option_list& list) {
   auto options = std::make_shared<create_options>();
-  list.file("-o,--output", options->output, "the filter file; one that is there is replaced")
+  list.file("-o,--output", options->output, "the filter file; a filter that is there is replaced")
       .required();
   list.count("-n,--keys", options->keys, "distinct keys that it is to hold", 1);
   list.rate("-p,--fpr", options->rate, "share of unknown keys that may be taken for known ones");
@@ -111,6 +114,7 @@ std::function<int()> declare(option_list& list) {
   for (std::size_t i = 1; i < kinds.size(); ++i) {
     list.flag("--" + std::string(kinds[i].name), options->asked[i], kinds[i].help);
   }
+  list.force(options->force);
   list.common(options->common);
   return [options] { return run(*options); };
 }

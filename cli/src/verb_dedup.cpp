@@ -1,11 +1,9 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -46,6 +44,7 @@ struct dedup_options {
   std::optional<window_size> window;
   bool summary = false;
   bool verify_body = true;
+  bool force = false;
 };
 
 /// What came of it.
@@ -129,25 +128,12 @@ void check_usage(const dedup_options& options) {
   }
   const bool by_lines = options.window->lines > 0;
   if (by_lines && options.sizing.keys) {
-    throw usage_error("--window tells the lines to plan for: -n does not go with it");
+    throw usage_error("--window " + grouped(options.window->lines) +
+                      " is a number of lines, which -n would only repeat: -n does not go with it. "
+                      "(A time has its unit: 90s, 5min, 12h, 7d.)");
   }
   if (!by_lines && !options.sizing.keys) {
     throw usage_error("--window with a time needs -n, the distinct lines of so long a time");
-  }
-}
-
-/// A shell's `>>` onto an input would feed the command with its own output, without end.
-void require_other_output(const line_options& lines, const output& out) {
-  struct stat target {};
-  if (fstat(out.descriptor(), &target) != 0 || !S_ISREG(target.st_mode)) return;
-  for (const std::string& input : lines.inputs) {
-    struct stat source {};
-    const int result = input == "-" ? fstat(STDIN_FILENO, &source) : ::stat(input.c_str(), &source);
-    if (result == 0 && source.st_dev == target.st_dev && source.st_ino == target.st_ino) {
-      throw error(
-          error_code::io,
-          input + ": is input and output at once; write with -o, which replaces it at the end");
-    }
   }
 }
 
@@ -230,6 +216,7 @@ int run(dedup_options& options) {
   check_usage(options);
   const engine& e = options.common.chosen_engine();
   require_readable(options.lines.inputs);
+  if (!options.save.empty() && !options.force) require_replaceable(options.save);
 
   std::optional<announced_lock> lock;
   if (is_same_file(options.filter, options.save)) lock.emplace(options.save);
@@ -240,7 +227,9 @@ int run(dedup_options& options) {
   std::optional<removal_on_signal> removal;
   if (options.output == "-") {
     out.emplace();
-    require_other_output(options.lines, *out);
+    std::vector<std::string> read = options.lines.inputs;
+    if (!options.filter.empty()) read.push_back(options.filter);
+    require_other_output(*out, read);
   } else {
     file.emplace(options.output);
     removal.emplace(file->temporary());
@@ -299,6 +288,7 @@ std::function<int()> declare(option_list& list) {
   list.flag("--summary", options->summary,
             "the figures of the run on standard error, also when that is no terminal");
   list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
+  list.force(options->force);
   list.no_verify(options->verify_body);
   list.common(options->common);
   return [options] { return run(*options); };

@@ -21,9 +21,11 @@ struct merge_options {
   std::string output;
   std::vector<std::string> filters;
   bool verify_body = true;
+  bool force = false;
 };
 
 int run(const merge_options& options) {
+  if (!options.force) require_replaceable(options.output);
   const load_options loading{.verify_body = options.verify_body};
   const std::string& first = options.filters.front();
   // One of them may be the output: nobody may write to that between its reading and its replacing.
@@ -56,6 +58,7 @@ std::function<int()> declare(option_list& list) {
              "plain or counting filter files of one size, k and seed; the plan of the first one is "
              "kept")
       .required();
+  list.force(options->force);
   list.no_verify(options->verify_body);
   list.common(options->common);
   return [options] { return run(*options); };

@@ -25,6 +25,7 @@ int run(remove_options& options) {
   const announced_lock lock(options.filter);
   const auto target = options.open(access::write);
   const output out;
+  if (options.missing) require_other_output(out, options.files());
   std::uint64_t removed = 0;
   const line_totals totals = run_lines(
       {.lines = options.lines,

@@ -197,6 +197,11 @@ TEST_F(family, a_window_of_lines_is_never_called_full) {
 TEST_F(family, dedup_refuses_windows_that_make_no_sense) {
   expect_failure(run({"dedup", "--window", "0"}, "a\n"), "'0' is no window");
   expect_failure(run({"dedup", "--window", "5lightyears"}, "a\n"), "--window");
+  expect_failure(run({"dedup", "--window", "1m"}, "a\n"), "write 1min or 1M");
+  expect_failure(run({"dedup", "--window", "5m", "-n", "100"}, "a\n"), "write 5min or 5M");
+  expect_failure(run({"dedup", "--window", "5M", "-n", "100"}, "a\n"), "a number of lines");
+  expect_success(run({"dedup", "--window", "5min", "-n", "100"}, "a\na\n"), "a\n");
+  expect_success(run({"dedup", "--window", "5k"}, "a\na\n"), "a\n");
   expect_failure(run({"dedup", "--window", "99999d"}, "a\n"), "hundred years");
   expect_failure(run({"dedup", "--window", "10s"}, "a\n"), "needs -n");
   expect_failure(run({"dedup", "--window", "10", "-n", "5"}, "a\n"), "-n does not go with it");

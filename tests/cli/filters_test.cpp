@@ -1,6 +1,7 @@
 // create, insert, check, merge, info: filter files from the command line.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <octobloom/file.h>
 #include <octobloom/filter.h>
@@ -265,6 +266,65 @@ TEST_F(filters, say_when_they_are_too_full) {
   EXPECT_EQ(info(tiny).at("fill"), 1.0);
   EXPECT_EQ(info(tiny).at("verdict"), "over-full");
   EXPECT_NE(run({"info", tiny}).out.find("every bit is set"), std::string::npos);
+}
+
+TEST_F(filters, take_no_other_files_place_unless_told_to) {
+  const std::string filter = make("filter", "", {"-n", "100", "-p", "0.01"});
+  const std::string notes = path("notes.txt");
+  // As long as a filter's header, or shorter.
+  for (const std::string& text : {std::string("milk\n"), std::string(500, 'x')}) {
+    write_file(notes, text);
+    const std::vector<std::vector<std::string>> commands{
+        {"create", "-n", "10", "-p", "0.1", "-o", notes},
+        {"create", "--growing", "-n", "10", "-p", "0.1", "-o", notes},
+        {"merge", "-o", notes, filter, filter},
+        {"dedup", "-n", "10", "--save", notes}};
+    for (std::vector<std::string> command : commands) {
+      expect_failure(run(command, "a\n"), "--force");
+      EXPECT_EQ(read_file(notes) == text, true) << command.front();
+      command.emplace_back("--force");
+      EXPECT_EQ(run(command, "a\n").status, 0);
+      EXPECT_EQ(run({"info", notes}).status, 0) << command.front();
+      // A filter that is there is replaced.
+      command.pop_back();
+      EXPECT_EQ(run(command, "a\n").status, 0);
+      write_file(notes, text);
+    }
+  }
+  // Nothing is lost with an empty file, and what is no file is written as ever.
+  write_file(path("empty"), "");
+  expect_success(run({"create", "-n", "10", "-p", "0.1", "-o", path("empty")}), "");
+  expect_success(run({"create", "-n", "10", "-p", "0.1", "-o", "/dev/null"}), "");
+  EXPECT_EQ(run({"create", "-n", "10", "-p", "0.1", "-o", "/dev/stdout"}).out.substr(0, 8),
+            "OCTOBLM\n");
+}
+
+TEST_F(filters, do_not_feed_a_command_with_its_own_output) {
+  const std::string filter = make("filter", "", {"-n", "100", "-p", "0.01"});
+  const std::string members = path("members");
+  expect_success(run({"create", "--counting", "-n", "100", "-p", "0.01", "-o", members}), "");
+  const std::string lines = path("lines");
+  write_file(lines, numbered_lines("k", 10));
+  expect_success(run({"insert", filter, lines}), "");
+  ASSERT_EQ(link(lines.c_str(), path("same").c_str()), 0);
+  const auto appended = [&](const std::string& arguments, const std::string& redirection) {
+    return run({"-c", "timeout 20 '" OCTOBLOOM_COMMAND "' " + arguments + " " + redirection},
+               {.program = "sh"});
+  };
+  for (const std::string& command : {"check '" + filter + "'", "check -v '" + filter + "'",
+                                     "remove --missing '" + members + "'", std::string("dedup")}) {
+    for (const std::string& name : {lines, path("same")}) {
+      for (const std::string& input : {" '" + lines + "'", " - < '" + lines + "'"}) {
+        expect_failure(appended(command + input, ">> '" + name + "'"), "input and output at once");
+      }
+    }
+  }
+  expect_failure(appended("check '" + filter + "' '" + lines + "'", ">> '" + filter + "'"),
+                 "input and output at once");
+  EXPECT_EQ(read_file(lines), numbered_lines("k", 10));
+  // A number that comes last feeds nothing.
+  expect_success(appended("check -c '" + filter + "' '" + lines + "'", ">> '" + lines + "'"), "");
+  EXPECT_EQ(read_file(lines), numbered_lines("k", 10) + "10\n");
 }
 
 TEST_F(filters, lose_nothing_to_two_inserts_at_once) {

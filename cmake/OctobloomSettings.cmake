@@ -4,7 +4,6 @@ include_guard(GLOBAL)
 include(GNUInstallDirs)
 
 set(OCTOBLOOM_SANITIZE "" CACHE STRING "Sanitizer for the whole build: address, undefined, thread")
-set(OCTOBLOOM_PTXRUN "" CACHE FILEPATH "Interpreter for the compiled PTX of the GPU kernels (tests only)")
 option(BUILD_SHARED_LIBS "Build shared instead of static libraries" OFF)
 
 set(CMAKE_CXX_EXTENSIONS OFF)

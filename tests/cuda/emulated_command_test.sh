@@ -1,6 +1,7 @@
 #!/bin/sh
 # emulated_command_test.sh OCTOBLOOM: the command on an emulated device. Lines, answers and files are
-# those of the reference, and a device that is too small is an error that leaves files as they were.
+# those of the reference, a device that is too small is an error that leaves files as they were, and
+# settings that make no sense are refused by name.
 set -eu
 octobloom=$1
 folder=$(mktemp -d)
@@ -50,4 +51,16 @@ same made.cuda before
 OCTOBLOOM_EMULATED_MEMORY=100000 "$octobloom" insert made.cuda lines >out 2>err && fail "it fitted"
 grep -q 'out of memory' err || fail "the error does not say that memory is missing: $(cat err)"
 same made.cuda before
+
+for setting in MEMORY= MEMORY=lots MEMORY=0 MEMORY=-1 MEMORY=1e9 MEMORY=20000000000000 \
+  MEMORY=99999999999999999999 SCHEDULE= SCHEDULE=soon SCHEDULE=1x SCHEDULE=-1; do
+  status=0
+  env "OCTOBLOOM_EMULATED_$setting" "$octobloom" --version >out 2>err || status=$?
+  [ "$status" = 2 ] || fail "$setting: exit status $status"
+  grep -q "OCTOBLOOM_EMULATED_${setting%%=*} is \"${setting#*=}\"; it takes " err ||
+    fail "$setting: $(cat err)"
+done
+for setting in MEMORY=100000000 SCHEDULE=late SCHEDULE=early SCHEDULE=18446744073709551615; do
+  env "OCTOBLOOM_EMULATED_$setting" "$octobloom" --version >out || fail "$setting was refused"
+done
 echo "$compared bytes of lines, answers and files like the reference's"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <octobloom/cuda_engine.h>
+#include <octobloom/emulator/device.h>
 #include <octobloom/engine.h>
 #include <octobloom/filter.h>
 #include <octobloom/gpu/device.h>
@@ -19,7 +20,6 @@
 #include <octobloom/gpu/streaming.h>
 
 #include "cuda/cuda_test_data.h"
-#include "cuda/emulated_device/emulated_device.h"
 #include "cuda/view_kernels.h"
 
 namespace octobloom::test {

@@ -6,6 +6,7 @@ set(core_header <octobloom/core_thing.h>)
 set(simd_header <octobloom/simd_thing.h>)
 set(cuda_header <octobloom/cuda_thing.h>)
 set(engines_header <octobloom/engines_thing.h>)
+set(emulator_header <octobloom/emulator_thing.h>)
 set(cases
   # place                      include                              verdict
   core/src/a.cpp               "<vector>"                           good
@@ -40,6 +41,20 @@ set(cases
   cli/src/a.cpp                "\"../../core/src/beside.h\""        bad
   engines/src/a.cpp            "<octobloom/cli_thing.h>"            bad
   bench/a.cpp                  "<octobloom/cli_thing.h>"            bad
+  core/src/a.cpp               "${emulator_header}"                 bad
+  cuda/src/a.cpp               "${emulator_header}"                 bad
+  cuda/src/a.cu                "\"../../emulator/src/beside.h\""    bad
+  engines/src/a.cpp            "${emulator_header}"                 bad
+  cli/src/a.cpp                "${emulator_header}"                 bad
+  bindings/c/src/a.cpp         "${emulator_header}"                 bad
+  bench/a.cpp                  "${emulator_header}"                 bad
+  examples/a.cpp               "${emulator_header}"                 bad
+  emulator/src/a.cpp           "${emulator_header}"                 good
+  emulator/src/device/a.cpp    "<cuda_runtime_api.h>"               good
+  emulator/src/a.cpp           "<cuda_runtime_api.h>"               bad
+  emulator/src/a.cpp           "${core_header}"                     bad
+  emulator/src/a.cpp           "${cuda_header}"                     bad
+  tests/cuda/a.cpp             "${emulator_header}"                 good
   tests/core/a.cpp             "<gtest/gtest.h>"                    good
   tests/core/a.cpp             "${engines_header}"                  good
   tests/core/a.cpp             "\"../../core/src/beside.h\""        bad)
@@ -49,7 +64,7 @@ set(checked 0)
 while(cases)
   list(POP_FRONT cases place include verdict)
   file(REMOVE_RECURSE "${SCRATCH}")
-  foreach(room core simd cuda engines cli)
+  foreach(room core simd cuda engines cli emulator)
     file(WRITE "${SCRATCH}/${room}/include/octobloom/${room}_thing.h" "#pragma once\n")
     file(WRITE "${SCRATCH}/${room}/src/beside.h" "#pragma once\n")
   endforeach()

@@ -1,7 +1,7 @@
 # The directions of the includes, and octobloom_include_violations(), which checks a source tree.
 
 # A room may include the public headers of these rooms, besides its own.
-set(rooms core simd cuda engines cli python bindings/c bench examples tests)
+set(rooms core simd cuda engines cli python bindings/c bench examples emulator tests)
 set(below_core "")
 set(below_simd core)
 set(below_cuda core)
@@ -11,7 +11,9 @@ set(below_python ${below_engines} engines)
 set(below_bindings/c ${below_engines} engines)
 set(below_bench ${below_engines} engines)
 set(below_examples ${below_engines} engines bindings/c)
-set(below_tests ${below_engines} engines cli bindings/c bench)
+# It runs device code, and knows none of ours.
+set(below_emulator "")
+set(below_tests ${below_engines} engines cli bindings/c bench emulator)
 
 # What a file may include from outside, as a regular expression over the header's name. The first
 # line whose file pattern matches decides.
@@ -30,6 +32,8 @@ set(outside_rules
   "^engines/include/" "${standard}"
   "^engines/" "${standard}|${system}"
   "^bindings/c/include/" "${standard}"
+  "^emulator/src/device/" "${standard}|${system}|${cuda}|driver_types\\.h|fatbinary_section\\.h"
+  "^emulator/" "${standard}|cxxabi\\.h|driver_types\\.h"
   "." ".+")
 
 function(_octobloom_room_of path out)

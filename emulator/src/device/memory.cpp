@@ -1,10 +1,10 @@
-#include "cuda/emulated_device/memory.h"
+#include "device/memory.h"
 
 #include <sys/mman.h>
 
 #include <cstring>
 
-#include "cuda/emulated_device/misuse.h"
+#include "device/misuse.h"
 
 namespace octobloom::emulated_device {
 

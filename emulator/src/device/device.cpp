@@ -1,4 +1,4 @@
-#include "cuda/emulated_device/device.h"
+#include "device/device.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,10 +11,35 @@ namespace octobloom::emulated_device {
 namespace {
 
 constexpr int exit_status_of_a_leak = 70;
+constexpr int exit_status_of_a_setting = 2;
 
-std::string setting(const char* name, const char* otherwise) {
+constexpr std::uint64_t default_memory = std::uint64_t{2} << 30;
+constexpr std::uint64_t most_memory = std::uint64_t{16} << 40;
+
+[[noreturn]] void refuse(const char* name, const char* value, const std::string& allowed) {
+  std::fprintf(stderr, "emulated device: %s is \"%s\"; it takes %s\n", name, value,
+               allowed.c_str());
+  std::fflush(nullptr);
+  std::_Exit(exit_status_of_a_setting);
+}
+
+std::uint64_t memory_setting() {
+  constexpr const char* name = "OCTOBLOOM_EMULATED_MEMORY";
   const char* const value = std::getenv(name);
-  return value == nullptr ? otherwise : value;
+  if (value == nullptr) return default_memory;
+  const auto bytes = whole_number(value);
+  if (!bytes || *bytes == 0 || *bytes > most_memory) {
+    refuse(name, value, "a number of bytes from 1 to " + std::to_string(most_memory));
+  }
+  return *bytes;
+}
+
+std::string schedule_setting() {
+  constexpr const char* name = "OCTOBLOOM_EMULATED_SCHEDULE";
+  const char* const value = std::getenv(name);
+  if (value == nullptr) return "1";
+  if (!stream_scheduler::is_order(value)) refuse(name, value, stream_scheduler::orders);
+  return value;
 }
 
 }  // namespace
@@ -30,9 +55,7 @@ device& device::instance() {
   return *one;
 }
 
-device::device()
-    : memory_of(std::stoull(setting("OCTOBLOOM_EMULATED_MEMORY", "2147483648"))),
-      streams(setting("OCTOBLOOM_EMULATED_SCHEDULE", "1")) {}
+device::device() : memory_of(memory_setting()), streams(schedule_setting()) {}
 
 void device::end() {
   const std::lock_guard lock(mutex);
@@ -52,7 +75,7 @@ cudaError_t device::launch(kernel& launched, dim3 grid, dim3 block, void** argum
                            std::size_t shared, cudaStream_t on) {
   stream_queue& queue = checked(on);
   if (queue.device != current) return cudaErrorInvalidResourceHandle;
-  const ptxrun::Entry& entry = launched.code->entry(launched.name);
+  const ptx::kernel_entry& entry = launched.code->entry(launched.name);
   const std::size_t threads = std::size_t{block.x} * block.y * block.z;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || threads > 1024 ||
       grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535) {
@@ -71,12 +94,12 @@ cudaError_t device::launch(kernel& launched, dim3 grid, dim3 block, void** argum
 void device::interpret(const kernel& launched, int number, dim3 grid, dim3 block,
                        const parameters& given, std::size_t shared) {
   if (broken != cudaSuccess) return;
-  const ptxrun::Entry& entry = launched.code->entry(launched.name);
-  std::vector<ptxrun::Arg> arguments;
+  const ptx::kernel_entry& entry = launched.code->entry(launched.name);
+  std::vector<ptx::argument> arguments;
   for (std::size_t i = 0; i < given.size(); ++i) {
     arguments.push_back(argument(given[i], entry.params[i].align, memory_of, number));
   }
-  ptxrun::Options options;
+  ptx::launch_options options;
   options.seed = ++launches_;
   options.collect_stats = false;
   // CUB reads shared memory by vectors, parts of which nobody wrote and nobody uses.
@@ -84,7 +107,7 @@ void device::interpret(const kernel& launched, int number, dim3 grid, dim3 block
   try {
     launched.code->module().launch(entry.name, {grid.x, grid.y, grid.z},
                                    {block.x, block.y, block.z}, shared, arguments, options);
-  } catch (const ptxrun::Fault& failed) {
+  } catch (const ptx::kernel_fault& failed) {
     fault(cudaErrorIllegalAddress, failed.what());
   }
 }

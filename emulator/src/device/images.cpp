@@ -1,11 +1,11 @@
-#include "cuda/emulated_device/images.h"
+#include "device/images.h"
 
 #include <fatbinary_section.h>
 
 #include <cstring>
 #include <utility>
 
-#include "cuda/emulated_device/misuse.h"
+#include "device/misuse.h"
 
 namespace octobloom::emulated_device {
 
@@ -65,10 +65,10 @@ std::string_view find_ptx(const void* wrapper) {
 
 image::image(const void* wrapper) : ptx_(find_ptx(wrapper)) {}
 
-ptxrun::Module& image::module() {
+ptx::module& image::module() {
   if (!module_) {
-    module_ = ptxrun::Module::from_text(std::string(ptx_));
-    for (ptxrun::Entry& one : module_->entries()) {
+    module_ = ptx::module::from_text(std::string(ptx_));
+    for (ptx::kernel_entry& one : module_->entries()) {
       std::string name = one.name;
       entries_.emplace(std::move(name), std::move(one));
     }
@@ -76,7 +76,7 @@ ptxrun::Module& image::module() {
   return *module_;
 }
 
-const ptxrun::Entry& image::entry(const std::string& name) {
+const ptx::kernel_entry& image::entry(const std::string& name) {
   (void)module();
   const auto found = entries_.find(name);
   if (found == entries_.end()) misuse("there is no kernel " + name + " in its image");
@@ -96,32 +96,32 @@ int image::capability() const {
 
 parameters copy_parameters(const kernel& launched, void** arguments) {
   parameters copied;
-  for (const ptxrun::Param& one : launched.code->entry(launched.name).params) {
+  for (const ptx::parameter& one : launched.code->entry(launched.name).params) {
     const auto* const from = static_cast<const std::byte*>(*arguments++);
     copied.emplace_back(from, from + one.size);
   }
   return copied;
 }
 
-ptxrun::Arg argument(const std::vector<std::byte>& bytes, std::size_t alignment,
-                     const memory& known, int device) {
+ptx::argument argument(const std::vector<std::byte>& bytes, std::size_t alignment,
+                       const memory& known, int device) {
   constexpr std::size_t word = sizeof(void*);
-  ptxrun::Arg plain = ptxrun::Arg::raw(bytes.data(), bytes.size(), alignment);
+  ptx::argument plain = ptx::argument::raw(bytes.data(), bytes.size(), alignment);
   if (bytes.size() % word != 0 || alignment % word != 0) return plain;
-  std::vector<ptxrun::Arg> fields;
+  std::vector<ptx::argument> fields;
   bool has_pointers = false;
   for (std::size_t at = 0; at < bytes.size(); at += word) {
     const void* const value = read<const void*>(&bytes[at]);
     const allocation* const target = known.find(value);
     if (target == nullptr || (target->on_device() && target->device != device)) {
-      fields.push_back(ptxrun::Arg::raw(&bytes[at], word, word));
+      fields.push_back(ptx::argument::raw(&bytes[at], word, word));
     } else {
       has_pointers = true;
-      fields.push_back(ptxrun::Arg::inout(target->bytes, target->size,
-                                          static_cast<const std::byte*>(value) - target->address));
+      fields.push_back(ptx::argument::inout(
+          target->bytes, target->size, static_cast<const std::byte*>(value) - target->address));
     }
   }
-  return has_pointers ? ptxrun::Arg::record(std::move(fields)) : plain;
+  return has_pointers ? ptx::argument::record(std::move(fields)) : plain;
 }
 
 }  // namespace octobloom::emulated_device

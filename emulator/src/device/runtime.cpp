@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/emulated_device/device.h"
+#include "device/device.h"
 
 using namespace octobloom::emulated_device;
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +14,9 @@ namespace octobloom::emulated_device {
 
 /// As many as a program needs to mix them up.
 inline constexpr int devices = 2;
+
+/// Of digits alone; nothing when it is something else, or too large.
+[[nodiscard]] std::optional<std::uint64_t> whole_number(const std::string& text);
 
 class stream_queue;
 
@@ -48,6 +53,8 @@ class stream_scheduler {
     for (int device = 0; device < devices; ++device) create(device, true);
   }
   void set_order(const std::string& schedule);
+  [[nodiscard]] static bool is_order(const std::string& schedule);
+  static constexpr const char* orders = "late, early or a number from 0 to 2^64 - 1";
   stream_scheduler(const stream_scheduler&) = delete;
   stream_scheduler& operator=(const stream_scheduler&) = delete;
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ptxrun.h"
+#include <octobloom/emulator/interpreter.h>
 
-#include "cuda/emulated_device/memory.h"
+#include "device/memory.h"
 
 namespace octobloom::emulated_device {
 
@@ -21,15 +21,15 @@ class image {
   /// `wrapper`: what nvcc's host code registers, an __fatBinC_Wrapper_t.
   explicit image(const void* wrapper);
 
-  [[nodiscard]] ptxrun::Module& module();
-  [[nodiscard]] const ptxrun::Entry& entry(const std::string& name);
+  [[nodiscard]] ptx::module& module();
+  [[nodiscard]] const ptx::kernel_entry& entry(const std::string& name);
   /// The compute capability that the PTX is for, times ten.
   [[nodiscard]] int capability() const;
 
  private:
   std::string_view ptx_;
-  std::optional<ptxrun::Module> module_;
-  std::map<std::string, ptxrun::Entry> entries_;
+  std::optional<ptx::module> module_;
+  std::map<std::string, ptx::kernel_entry> entries_;
 };
 
 /// A kernel that the host can launch.
@@ -46,7 +46,7 @@ using parameters = std::vector<std::vector<std::byte>>;
 /// A by-value parameter as the interpreter takes it: every word of it that is an address in live
 /// memory of the device or of the host is passed as a pointer into that allocation, so that what
 /// the kernel does with it is checked against the allocation's bounds.
-[[nodiscard]] ptxrun::Arg argument(const std::vector<std::byte>& bytes, std::size_t alignment,
-                                   const memory& known, int device);
+[[nodiscard]] ptx::argument argument(const std::vector<std::byte>& bytes, std::size_t alignment,
+                                     const memory& known, int device);
 
 }  // namespace octobloom::emulated_device

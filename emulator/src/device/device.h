@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "cuda/emulated_device/emulated_device.h"
-#include "cuda/emulated_device/images.h"
-#include "cuda/emulated_device/memory.h"
-#include "cuda/emulated_device/misuse.h"
-#include "cuda/emulated_device/streams.h"
+#include <octobloom/emulator/device.h>
+#include "device/images.h"
+#include "device/memory.h"
+#include "device/misuse.h"
+#include "device/streams.h"
 
 namespace octobloom::emulated_device {
 

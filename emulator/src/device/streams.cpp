@@ -1,15 +1,30 @@
-#include "cuda/emulated_device/streams.h"
+#include "device/streams.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
-#include "cuda/emulated_device/misuse.h"
+#include "device/misuse.h"
 
 namespace octobloom::emulated_device {
 
+std::optional<std::uint64_t> whole_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, number);
+  if (text.empty() || status != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+bool stream_scheduler::is_order(const std::string& schedule) {
+  return schedule == "late" || schedule == "early" || whole_number(schedule).has_value();
+}
+
 void stream_scheduler::set_order(const std::string& schedule) {
+  if (!is_order(schedule)) misuse("the schedule \"" + schedule + "\"; it takes " + orders);
   order_ = schedule == "late" ? order::late : schedule == "early" ? order::early : order::mixed;
-  if (order_ == order::mixed) random_.seed(std::stoull(schedule));
+  if (order_ == order::mixed) random_.seed(*whole_number(schedule));
 }
 
 stream_queue& stream_scheduler::create(int device, bool blocking) {

@@ -46,9 +46,10 @@ std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
 }
 
 std::string fullness_text(const std::string& name, const filter_facts& facts) {
-  std::string text = name + " is " + std::string(to_string(facts.verdict)) + ": " +
-                     rate_text(100 * facts.current_fpr) +
-                     " % of unknown keys are taken for known ones";
+  std::string text = name;
+  text += facts.verdict == saturation::fine ? " is beyond its plan"
+                                            : " is " + std::string(to_string(facts.verdict));
+  text += ": " + rate_text(100 * facts.current_fpr) + " % of unknown keys are taken for known ones";
   if (facts.target_fpr > 0) {
     text += ", where " + rate_text(100 * facts.target_fpr) + " % was the target";
   }
@@ -56,6 +57,8 @@ std::string fullness_text(const std::string& name, const filter_facts& facts) {
     text += "; " + rate_text(100 * facts.fill) + " % of its slots are taken";
   } else if (facts.planned_keys == 0) {
     text += "; unplanned: its bits are " + rate_text(100 * facts.fill) + " % set";
+  } else if (facts.kind == filter_kind::windowed) {
+    text += "; its window is planned for " + grouped(facts.planned_keys) + " keys";
   } else if (!facts.estimated_keys) {
     text += "; planned for " + grouped(facts.planned_keys) + " keys, it has every bit set";
   } else if (facts.kind != filter_kind::growing) {

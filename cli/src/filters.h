@@ -37,8 +37,8 @@ struct lines_and_filter {
   [[nodiscard]] std::unique_ptr<line_filter> open(access mode) const;
 };
 
-/// For a filter that is not fine, in the words of every warning: what its rate is and what that
-/// means. What to do comes behind.
+/// For a filter that is not fine, or that is and has more keys than planned, in the words of every
+/// warning: what its rate is and what that means. What to do comes behind.
 [[nodiscard]] std::string fullness_text(const std::string& name, const filter_facts& facts);
 
 /// Warns, also under -q, when `filter` is not fine.

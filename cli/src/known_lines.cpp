@@ -13,24 +13,11 @@ namespace octobloom::cli {
 
 namespace {
 
-/// A filter that has no plan counts as full where the verdict on such filters is "over-full".
-constexpr double fullest_unplanned = 0.9;
-
-std::uint64_t capacity_of(const filter& f) {
-  if (f.planned_keys() > 0) return f.planned_keys();
-  const double bits = fullest_unplanned * 8 * static_cast<double>(f.bytes());
-  const auto keys = estimate_keys(static_cast<std::uint64_t>(bits), f.view().shape());
-  return static_cast<std::uint64_t>(keys.value_or(0));
-}
-
 class filter_of_lines : public known_lines {
  public:
-  explicit filter_of_lines(filter start)
+  filter_of_lines(filter start, bool is_new)
       : filter_(std::move(start)),
-        capacity_(capacity_of(filter_)),
-        at_start_(filter_.inserted_keys() == 0
-                      ? 0
-                      : distinct_keys(filter_.statistics(), filter_.inserted_keys())) {}
+        at_start_(is_new ? 0 : distinct_keys(filter_.statistics(), filter_.inserted_keys())) {}
 
   std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
     const std::uint64_t fresh = e.insert_new(filter_.view(), hashes, marks, {});
@@ -41,13 +28,16 @@ class filter_of_lines : public known_lines {
 
   [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.seed(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return filter_.bytes(); }
-  [[nodiscard]] std::uint64_t capacity() const noexcept override { return capacity_; }
+  [[nodiscard]] std::uint64_t capacity() const noexcept override {
+    return filter_.planned_keys() > 0 ? filter_.planned_keys() : UINT64_MAX;
+  }
   [[nodiscard]] std::uint64_t held() const noexcept override {
     return told_new_ + static_cast<std::uint64_t>(at_start_);
   }
 
-  [[nodiscard]] knowledge assess(std::uint64_t repeats) const override {
-    const filter_statistics now = filter_.statistics();
+  [[nodiscard]] filter_facts facts(reading how) const override { return facts_of(filter_, how); }
+
+  [[nodiscard]] knowledge assess(const filter_facts& now, std::uint64_t repeats) const override {
     if (!now.estimated_keys) return {now.current_fpr, static_cast<double>(repeats), true};
     return {now.current_fpr,
             expected_lost(at_start_, *now.estimated_keys, filter_.blocks(), filter_.k()), false};
@@ -57,7 +47,6 @@ class filter_of_lines : public known_lines {
 
  private:
   filter filter_;
-  std::uint64_t capacity_;
   double at_start_;  // distinct keys of earlier runs
   std::uint64_t told_new_ = 0;
 };
@@ -77,6 +66,7 @@ class endless_lines : public known_lines {
   [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.seed(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return filter_.bytes(); }
   [[nodiscard]] std::uint64_t capacity() const noexcept override { return UINT64_MAX; }
+  [[nodiscard]] filter_facts facts(reading how) const override { return facts_of(filter_, how); }
   void save(const std::string& path) const override { save_whole(filter_, path); }
 
  protected:
@@ -90,8 +80,8 @@ class growing_lines : public endless_lines<growing_filter> {
       : endless_lines(std::move(start)), lost_before_(filter_.expected_lost()) {}
 
   [[nodiscard]] std::uint64_t held() const noexcept override { return filter_.distinct_keys(); }
-  [[nodiscard]] knowledge assess(std::uint64_t) const override {
-    return {filter_.statistics().current_fpr, filter_.expected_lost() - lost_before_};
+  [[nodiscard]] knowledge assess(const filter_facts& now, std::uint64_t) const override {
+    return {now.current_fpr, filter_.expected_lost() - lost_before_};
   }
 
  private:
@@ -103,9 +93,9 @@ class windowed_lines : public endless_lines<windowed_filter> {
   using endless_lines::endless_lines;
 
   [[nodiscard]] std::uint64_t held() const noexcept override { return told_new_; }
-  [[nodiscard]] knowledge assess(std::uint64_t repeats) const override {
+  [[nodiscard]] knowledge assess(const filter_facts& now, std::uint64_t repeats) const override {
     // The rate of a window in use stays where it is, a little below its target.
-    const double rate = filter_.current_fpr();
+    const double rate = now.current_fpr;
     const double lost = rate >= 1 ? static_cast<double>(repeats)
                                   : static_cast<double>(told_new_) * rate / (1 - rate);
     return {rate, std::min(lost, static_cast<double>(repeats))};
@@ -114,8 +104,8 @@ class windowed_lines : public endless_lines<windowed_filter> {
 
 }  // namespace
 
-std::unique_ptr<known_lines> remember_in(filter start) {
-  return std::make_unique<filter_of_lines>(std::move(start));
+std::unique_ptr<known_lines> remember_in(filter start, bool is_new) {
+  return std::make_unique<filter_of_lines>(std::move(start), is_new);
 }
 
 std::unique_ptr<known_lines> remember_in(growing_filter start) {

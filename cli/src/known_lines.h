@@ -6,6 +6,7 @@
 #include <string>
 
 #include <octobloom/engine.h>
+#include <octobloom/facts.h>
 #include <octobloom/filter.h>
 #include <octobloom/growing_filter.h>
 #include <octobloom/windowed_filter.h>
@@ -34,17 +35,19 @@ class known_lines {
 
   [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
-  /// The distinct lines it was made for, those of earlier runs included.
+  /// The distinct lines it was made for, those of earlier runs included; UINT64_MAX where nothing
+  /// tells, or where lines come and go.
   [[nodiscard]] virtual std::uint64_t capacity() const noexcept = 0;
   /// Lines of earlier runs and lines told new in this one.
   [[nodiscard]] virtual std::uint64_t held() const noexcept = 0;
-  /// Reads all of the memory. `repeats` is how many lines were taken for repeats in this run.
-  [[nodiscard]] virtual knowledge assess(std::uint64_t repeats) const = 0;
+  [[nodiscard]] virtual filter_facts facts(reading how) const = 0;
+  /// From what facts() just said. `repeats` is how many lines were taken for repeats in this run.
+  [[nodiscard]] virtual knowledge assess(const filter_facts& now, std::uint64_t repeats) const = 0;
   virtual void save(const std::string& path) const = 0;
 };
 
-/// A filter of one size.
-[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start);
+/// A filter of one size. `is_new`: nothing is in it, which spares a look at its bits.
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start, bool is_new = false);
 /// One that grows: its capacity is without end.
 [[nodiscard]] std::unique_ptr<known_lines> remember_in(growing_filter start);
 /// One that forgets: its capacity is without end, and only repeats within the window are repeats.

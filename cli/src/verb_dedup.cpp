@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -57,50 +59,104 @@ struct dedup_result {
   [[nodiscard]] std::uint64_t repeats() const noexcept { return totals.lines - lines_out; }
 };
 
-/// Tells old lines from new ones, and says so when there are more new ones than planned.
+/// Tells old lines from new ones, and says so when the memory of lines does not keep its rate or
+/// gets more new ones than planned. Counting is cheap; the bits are looked at whenever the lines
+/// have doubled, or, where lines come and go, as often as a window's keys may have come.
 class deduplicator {
  public:
-  deduplicator(known_lines& known, const engine& e, bool full_is_error)
-      : known_(known), engine_(e), full_is_error_(full_is_error), warn_beyond_(known.capacity()) {}
+  /// `name` and `advice`: what is full, and what to do about that.
+  deduplicator(known_lines& known, const engine& e, bool full_is_error, std::string name,
+               std::string advice)
+      : known_(known),
+        engine_(e),
+        full_is_error_(full_is_error),
+        name_(std::move(name)),
+        advice_(std::move(advice)),
+        warn_beyond_(known.capacity()) {}
 
   void judge(text_chunk& chunk) {
     lines_out_ += known_.insert_new(engine_, chunk.hashes(), chunk.marks());
     lines_ += chunk.lines();
-    if (known_.held() > warn_beyond_) speak_up();
+    if (known_.held() > warn_beyond_ || lines_ >= look_at_) look();
   }
 
   [[nodiscard]] std::uint64_t lines_out() const noexcept { return lines_out_; }
 
-  /// The last word when there were too many.
-  void conclude(const knowledge& at_end) const {
-    if (known_.held() > known_.capacity()) warn(judgement(at_end));
+  /// A look at the bits: from a sample.
+  void look() {
+    const filter_facts facts = known_.facts(reading::sample);
+    look_at_ = lines_ + (facts.window ? facts.planned_keys : std::max<std::uint64_t>(lines_, 1));
+    const clock::time_point now = clock::now();
+    if (!is_full(facts)) {
+      // Windows get well again, and full again: not every time is worth a word.
+      if (now - told_at_ > between_warnings) told_ = saturation::fine;
+      return;
+    }
+    if (facts.verdict <= told_ && known_.held() <= warn_beyond_) return;
+    speak_up(facts);
+    told_ = facts.verdict;
+    told_at_ = now;
+    warn_beyond_ = 2 * known_.held();
+  }
+
+  /// The last look, before anything is replaced, and from all bits.
+  [[nodiscard]] knowledge conclude() {
+    const filter_facts facts = known_.facts(reading::whole);
+    if (is_full(facts) && told_lines_ != lines_) speak_up(facts);
+    return known_.assess(facts, lines_ - lines_out_);
   }
 
  private:
-  [[nodiscard]] std::string judgement(const knowledge& now) const {
-    return "the filter is planned for " + grouped(known_.capacity()) +
-           " distinct lines and holds at least " + grouped(known_.held()) +
-           (now.at_most ? ": up to " : ": about ") + grouped(now.expected_lost) + " of the " +
-           grouped(lines_) + " lines so far are lost, taken for repeats that they are not, and " +
-           rate_text(100 * now.expected_fpr) +
-           " % of the new ones to come will be. Give -n the number of distinct lines, or --on-full "
-           "grow";
+  using clock = std::chrono::steady_clock;
+  static constexpr auto between_warnings = std::chrono::seconds(10);
+
+  [[nodiscard]] bool is_full(const filter_facts& facts) const {
+    return facts.verdict != saturation::fine || known_.held() > known_.capacity();
   }
 
-  void speak_up() {
-    const std::string text = judgement(known_.assess(lines_ - lines_out_));
+  void speak_up(filter_facts facts) {
+    const knowledge now = known_.assess(facts, lines_ - lines_out_);
+    if (facts.estimated_keys) {
+      const auto held = static_cast<double>(known_.held());
+      facts.estimated_keys = std::max(*facts.estimated_keys, held);
+    }
+    std::string text = fullness_text(name_, facts);
+    if (lines_ > 0) {
+      text += (now.at_most ? ". Up to " : ". About ") + grouped(now.expected_lost) + " of the " +
+              grouped(lines_) + " lines so far are lost, taken for repeats that they are not";
+    }
+    text += ". " + advice_;
     if (full_is_error_) throw error(error_code::full, text + " (--on-full error)");
     warn(text);
-    warn_beyond_ = 2 * known_.held();
+    told_lines_ = lines_;
   }
 
   known_lines& known_;
   const engine& engine_;
   bool full_is_error_;
+  std::string name_;
+  std::string advice_;
   std::uint64_t warn_beyond_;
+  std::uint64_t look_at_ = 1;
+  saturation told_ = saturation::fine;
+  clock::time_point told_at_{};
+  std::uint64_t told_lines_ = UINT64_MAX;
   std::uint64_t lines_ = 0;
   std::uint64_t lines_out_ = 0;
 };
+
+/// What to do when it is full.
+std::string advice_on(const dedup_options& options) {
+  if (!options.filter.empty()) return "Start a new one for more lines, or one that grows";
+  if (!options.window) return "Give -n the number of distinct lines, or --on-full grow";
+  return options.window->lines > 0 ? "Start a new one"
+                                   : "Give -n the most distinct lines of so long a time";
+}
+
+std::string name_of_memory(const dedup_options& options) {
+  if (!options.filter.empty()) return options.filter;
+  return options.window ? "the window" : "the filter";
+}
 
 void check_usage(const dedup_options& options) {
   if (!options.filter.empty() &&
@@ -123,8 +179,13 @@ void check_usage(const dedup_options& options) {
   if (!options.filter.empty()) {
     throw usage_error("--filter brings its own window: --window does not go with it");
   }
-  if (!options.on_full.empty() || options.sizing.memory) {
-    throw usage_error("a window is never full: --on-full and -m do not go with --window");
+  if (options.on_full == "grow") {
+    throw usage_error(
+        "a window forgets and does not grow: give -n the most distinct lines of so long a time, "
+        "and --on-full warn or error");
+  }
+  if (options.sizing.memory) {
+    throw usage_error("a window is sized by its keys: -m does not go with --window, give -n");
   }
   const bool by_lines = options.window->lines > 0;
   if (by_lines && options.sizing.keys) {
@@ -153,7 +214,7 @@ std::unique_ptr<known_lines> start_anew(const dedup_options& options) {
       (options.on_full.empty() && is_endless(options.sizing, options.lines))) {
     return remember_in(grow_for(options.sizing, options.lines, seed));
   }
-  return remember_in(filter(size_for(options.sizing, options.lines), {.seed = seed}));
+  return remember_in(filter(size_for(options.sizing, options.lines), {.seed = seed}), true);
 }
 
 /// The filter of an earlier run, of a kind that tells new lines from old ones.
@@ -171,6 +232,12 @@ std::unique_ptr<known_lines> start(const dedup_options& options) {
     case filter_kind::growing:
       return go_on_with<growing_filter>(options);
     case filter_kind::windowed:
+      if (options.on_full == "grow") {
+        throw error(error_code::invalid_argument,
+                    options.filter +
+                        ": holds a window, which forgets and does not grow: start a "
+                        "new one with a larger -n");
+      }
       return go_on_with<windowed_filter>(options);
     default:
       break;
@@ -221,6 +288,9 @@ int run(dedup_options& options) {
   std::optional<announced_lock> lock;
   if (is_same_file(options.filter, options.save)) lock.emplace(options.save);
   const std::unique_ptr<known_lines> known = start(options);
+  deduplicator judge(*known, e, options.on_full == "error", name_of_memory(options),
+                     advice_on(options));
+  if (!options.filter.empty()) judge.look();
 
   std::optional<atomic_file> file;
   std::optional<output> out;
@@ -236,7 +306,6 @@ int run(dedup_options& options) {
     out.emplace(*file, options.output);
   }
 
-  deduplicator judge(*known, e, options.on_full == "error");
   dedup_result result;
   result.totals = run_lines({.lines = options.lines,
                              .engine = e,
@@ -245,6 +314,8 @@ int run(dedup_options& options) {
                              .show_progress = !options.common.quiet,
                              .judge = [&](text_chunk& chunk) { judge.judge(chunk); },
                              .out = &*out});
+  result.lines_out = judge.lines_out();
+  result.known = judge.conclude();
   if (file) {
     std::optional<held_signals> held;
     if (is_replaceable(options.output)) held.emplace();
@@ -253,10 +324,7 @@ int run(dedup_options& options) {
   }
   if (!options.save.empty()) known->save(options.save);
 
-  result.lines_out = judge.lines_out();
-  result.known = known->assess(result.repeats());
   result.seconds = std::chrono::duration<double>(clock::now() - began).count();
-  judge.conclude(result.known);
   if (!options.report.empty()) write_report(options.report, result, *known, e);
   if (options.summary || (!options.common.quiet && stderr_is_terminal())) {
     summarize(result, *known, e);

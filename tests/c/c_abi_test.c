@@ -277,6 +277,57 @@ static void test_views(const char* path) {
   FAILS(OCTOBLOOM_WRONG_KEY, "hashes", octobloom_view_insert(&view, &keys, 1));
 }
 
+/* Every place and kind of a length that is none, in short batches and long ones. */
+static void test_offsets(octobloom_filter* filter) {
+  enum { LONG = 9000 };
+  static uint64_t offsets[LONG + 1];
+  static char bytes[3 * LONG];
+  static uint8_t bitmap[(LONG + 7) / 8];
+  static const uint64_t zeros[] = {0, 0, 0};
+  static const size_t counts[] = {1, 2, 3, 7, 8, 9, 4095, 4096, 4097, LONG};
+  static const uint64_t huge[] = {UINT64_MAX, UINT64_MAX - 2, UINT64_C(1) << 63, UINT64_C(1) << 62,
+                                  UINT64_C(1) << 48};
+  octobloom_keys keys = {OCTOBLOOM_STRINGS, 2, NULL, bytes, zeros, 1};
+  uint64_t count = 99;
+  size_t c, i, h;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0 no length: from 0 to 0, less a separator of 1",
+        octobloom_filter_insert(filter, &keys, 1));
+  keys.separator = 0; /* two empty strings */
+  OK(octobloom_filter_insert(filter, &keys, 1));
+  keys.bytes = NULL;
+  OK(octobloom_filter_insert(filter, &keys, 1));
+  keys.separator = UINT64_MAX;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0", octobloom_filter_insert(filter, &keys, 1));
+  keys.bytes = bytes;
+  keys.offsets = offsets;
+  for (i = 0; i <= LONG; ++i) offsets[i] = 3 * i;
+  for (keys.separator = 0; keys.separator <= 3; ++keys.separator) {
+    for (c = 0; c < sizeof counts / sizeof *counts; ++c) {
+      keys.count = counts[c];
+      OK(octobloom_filter_may_contain(filter, &keys, bitmap, NULL, 1));
+      for (i = 0; i < keys.count; i += i < 20 || i + 20 > keys.count ? 1 : 37) {
+        const uint64_t before = offsets[i];
+        memset(bitmap, 0x5A, sizeof bitmap);
+        offsets[i] = 3 * (i + 1) + 1 - keys.separator; /* too near to the next one, by one */
+        FAILS(OCTOBLOOM_INVALID_ARGUMENT, "no length",
+              octobloom_filter_may_contain(filter, &keys, bitmap, &count, 1));
+        for (h = 0; h < sizeof huge / sizeof *huge; ++h) {
+          offsets[i] = huge[h];
+          FAILS(OCTOBLOOM_INVALID_ARGUMENT, "no length",
+                octobloom_filter_insert_new(filter, &keys, bitmap, &count, 1));
+        }
+        CHECK(bitmap[0] == 0x5A && count == 99);
+        offsets[i] = before;
+      }
+    }
+  }
+  keys.separator = 4;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0", octobloom_filter_insert(filter, &keys, 1));
+  keys.separator = 0;
+  keys.bytes = NULL;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "bytes is null", octobloom_filter_insert(filter, &keys, 1));
+}
+
 static void test_errors(const char* path) {
   octobloom_plan plan = plan_of(COUNT, 0.01);
   octobloom_filter* filter = new_filter(COUNT, 0.01);
@@ -300,6 +351,7 @@ static void test_errors(const char* path) {
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "kind is 0, 1 or 2", octobloom_filter_insert(filter, &keys, 1));
   keys.kind = OCTOBLOOM_STRINGS;
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "offsets is null", octobloom_filter_insert(filter, &keys, 1));
+  test_offsets(filter);
   keys.kind = OCTOBLOOM_INTEGERS;
   keys.values = NULL;
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "values is null", octobloom_filter_insert(filter, &keys, 1));

@@ -104,11 +104,15 @@ octobloom::key_batch keys_of(const octobloom_keys* source) {
   if (keys.kind == OCTOBLOOM_STRINGS) {
     static constexpr std::uint64_t no_offsets = 0;
     if (keys.count > 0) deref(keys.offsets, "the keys' offsets");
-    if (keys.count > 0 && keys.offsets[keys.count] > keys.offsets[0]) {
-      deref(keys.bytes, "the keys' bytes");
+    const octobloom::string_keys strings{keys.bytes, keys.count > 0 ? keys.offsets : &no_offsets,
+                                         keys.count, keys.separator};
+    if (const std::size_t i = strings.first_invalid(); i < strings.count) {
+      refuse("the keys' offsets give string " + std::to_string(i) + " no length: from " +
+             std::to_string(strings.offsets[i]) + " to " + std::to_string(strings.offsets[i + 1]) +
+             ", less a separator of " + std::to_string(strings.separator));
     }
-    return octobloom::key_batch::strings(
-        {keys.bytes, keys.count > 0 ? keys.offsets : &no_offsets, keys.count, keys.separator});
+    if (strings.offsets[strings.count] > strings.offsets[0]) deref(keys.bytes, "the keys' bytes");
+    return octobloom::key_batch::strings(strings);
   }
   if (keys.kind != OCTOBLOOM_INTEGERS && keys.kind != OCTOBLOOM_HASHES) {
     refuse("the keys' kind is 0, 1 or 2, not " + std::to_string(keys.kind));

@@ -12,7 +12,7 @@ namespace octobloom {
 /// Many strings in one piece of memory, as columnar formats hold them: string i is the bytes from
 /// offsets[i] to offsets[i + 1] - separator. `separator` is the number of bytes between neighbours
 /// that belong to neither: 0 for columns, 1 for the lines of a text (the last one's newline
-/// included).
+/// included). No string may have a length below 0, see first_invalid().
 struct string_keys {
   const char* bytes = nullptr;
   const std::uint64_t* offsets = nullptr;  ///< count + 1 of them, ascending
@@ -22,6 +22,11 @@ struct string_keys {
   [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
     return {bytes + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i] - separator)};
   }
+
+  /// The first string that has no length, since its offsets descend or leave no room for the
+  /// separator; `count` when all have one. Bulk operations take that for granted: ask where offsets
+  /// come from elsewhere, as the C functions do. O(count), some tenths of a nanosecond a string.
+  [[nodiscard]] std::size_t first_invalid() const noexcept;
 };
 
 enum class key_kind : std::uint8_t {

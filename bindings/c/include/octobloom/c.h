@@ -67,7 +67,7 @@ typedef struct octobloom_keys {
   size_t count;
   const uint64_t* values;
   const char* bytes;
-  const uint64_t* offsets; /* count + 1, ascending */
+  const uint64_t* offsets; /* count + 1, each at least the one before and the separator: checked */
   uint64_t separator;      /* bytes between neighbours: 0 for columns, 1 for lines of text */
 } octobloom_keys;
 

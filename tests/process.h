@@ -63,6 +63,12 @@ class running {
 
   void signal(int number) const { kill(process_, number); }
 
+  /// Whether it has said something with `words` in it on stderr so far.
+  [[nodiscard]] bool said(const std::string& words) const {
+    const std::string file = folder_.file("err");
+    return std::filesystem::exists(file) && read_file(file).find(words) != std::string::npos;
+  }
+
   /// Whether the program has a temporary file open in `folder`, most often one without a name.
   [[nodiscard]] bool has_temporary_file_in(const std::string& folder) const {
     const std::filesystem::path place = std::filesystem::canonical(folder);

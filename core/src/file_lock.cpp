@@ -96,7 +96,8 @@ file_lock::file_lock(const std::string& path, if_impossible otherwise,
   bool told = false;
   while (true) {
     struct stat current {};
-    if (::stat(path.c_str(), &current) == 0 && (held_ = join(current)) != nullptr) return;
+    if (::stat(path.c_str(), &current) == 0) held_ = join(current);
+    if (held_ != nullptr) return;
     int descriptor = -1;
     try {
       descriptor = open_locked(path, on_wait, told);

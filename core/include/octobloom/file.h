@@ -91,8 +91,8 @@ void verify_body(std::span<const std::byte> body, const file_header& header,
                  const std::string& path);
 
 /// Writes a filter file of `header` (its body fields are filled in here) and a body of `pieces`,
-/// each of whole 64 bytes. Where there is a file already, waits for its file_lock and then replaces it.
-/// Throws error{io}.
+/// each of whole 64 bytes. Where there is a file already, waits for its file_lock and then replaces
+/// it. Throws error{io}.
 void write_filter_file(const std::string& path, file_header header,
                        std::span<const std::span<const std::byte>> pieces);
 void write_filter_file(const std::string& path, file_header header,

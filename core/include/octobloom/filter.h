@@ -97,8 +97,9 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
   /// checked against the file and the machine before anything is allocated.
   [[nodiscard]] static filter load(const std::string& path, const load_options& options = {});
 
-  /// Writes a filter file: a temporary file beside `path`, synced, then renamed over it. A crash or
-  /// an error leaves the old file or the new one. Throws error{io}.
+  /// Writes a filter file: a temporary file, synced, then put in the place of `path`, whose
+  /// file_lock it waits for unless this thread holds it. A crash or an error leaves the old file or
+  /// the new one. Throws error{io}.
   void save(const std::string& path) const;
 
   filter(filter&&) noexcept = default;

@@ -151,7 +151,10 @@ octobloom_status octobloom_filter_create(const octobloom_plan* plan,
 void octobloom_filter_destroy(octobloom_filter* filter);
 /* `verify` 0 skips the checksum of the body. */
 octobloom_status octobloom_filter_load(const char* path, int32_t verify, octobloom_filter** filter);
-/* To a temporary file beside it, then renamed: the old file or the new one, whatever happens. */
+/*
+ * To a temporary file, then put in its place: the old file or the new one, whatever happens. Waits
+ * while another program holds the file's lock (flock).
+ */
 octobloom_status octobloom_filter_save(const octobloom_filter* filter, const char* path);
 
 octobloom_status octobloom_filter_insert(octobloom_filter* filter, const octobloom_keys* keys,

@@ -381,14 +381,117 @@ static void test_errors(const char* path) {
   octobloom_filter_destroy(filter);
 }
 
+static uint64_t read_number(const unsigned char* bytes) {
+  uint64_t value = 0;
+  int i;
+  for (i = 7; i >= 0; --i) value = value << 8 | bytes[i];
+  return value;
+}
+
+static void write_number(unsigned char* bytes, uint64_t value) {
+  int i;
+  for (i = 0; i < 8; ++i) bytes[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* Sets every bit of the body from `first` on, with checksums that fit; the counts stay. */
+static void set_all_bits(const char* path, size_t first, size_t size) {
+  static unsigned char file[1 << 20];
+  FILE* stream = fopen(path, "rb");
+  size_t bytes = 0;
+  CHECK(stream != NULL);
+  if (stream == NULL) return;
+  bytes = fread(file, 1, sizeof file, stream);
+  CHECK(fclose(stream) == 0 && bytes > 128 && bytes < sizeof file);
+  if (size == 0) size = bytes - 128 - first;
+  CHECK(bytes >= 128 + first + size && read_number(file + 56) == bytes - 128);
+  memset(file + 128 + first, 0xFF, size);
+  write_number(file + 64, octobloom_hash_bytes(file + 128, bytes - 128, 0));
+  write_number(file + 120, octobloom_hash_bytes(file, 120, 0));
+  stream = fopen(path, "wb");
+  CHECK(stream != NULL && fwrite(file, 1, bytes, stream) == bytes && fclose(stream) == 0);
+}
+
+static octobloom_verdict verdict_of(const octobloom_filter* filter) {
+  octobloom_statistics statistics;
+  OK(octobloom_filter_get_statistics(filter, &statistics));
+  return statistics.verdict;
+}
+
+static void test_verdicts(const char* path) {
+  octobloom_plan plan = plan_of(COUNT, 0.01);
+  octobloom_filter* filter = new_filter(COUNT, 0.01);
+  octobloom_filter* liar = NULL;
+  octobloom_counting* counting = NULL;
+  octobloom_growing* growing = NULL;
+  octobloom_statistics statistics;
+  octobloom_info info;
+  octobloom_view view;
+  octobloom_keys keys = integers(0, COUNT);
+  CHECK(strcmp(octobloom_verdict_name(OCTOBLOOM_VERDICT_FINE), "fine") == 0);
+  CHECK(strcmp(octobloom_verdict_name(OCTOBLOOM_VERDICT_FULL), "full") == 0);
+  CHECK(strcmp(octobloom_verdict_name(OCTOBLOOM_VERDICT_OVER_FULL), "over-full") == 0);
+
+  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, 1)); /* repeats count for nothing */
+  CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_FINE);
+  keys = integers(COUNT, COUNT / 5);
+  OK(octobloom_filter_insert(filter, &keys, 1));
+  CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_FULL);
+  keys = integers(COUNT, COUNT);
+  OK(octobloom_filter_insert(filter, &keys, 1));
+  CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_OVER_FULL);
+  OK(octobloom_filter_get_view(filter, &view));
+  OK(octobloom_view_get_statistics(&view, &statistics));
+  CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FULL); /* by fill: 0.7 of the bits */
+
+  OK(octobloom_filter_clear(filter));
+  CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_FINE);
+  OK(octobloom_filter_save(filter, path));
+  set_all_bits(path, 0, 0);
+  OK(octobloom_filter_load(path, 1, &liar));
+  OK(octobloom_filter_get_info(liar, &info));
+  CHECK(info.inserted_keys == 0 && verdict_of(liar) == OCTOBLOOM_VERDICT_OVER_FULL);
+
+  keys = integers(0, COUNT);
+  OK(octobloom_counting_create(&plan, NULL, &counting));
+  OK(octobloom_counting_insert(counting, &keys, 1));
+  OK(octobloom_counting_get_statistics(counting, &statistics));
+  CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FINE);
+  keys = integers(COUNT, COUNT / 5);
+  OK(octobloom_counting_insert(counting, &keys, 1));
+  OK(octobloom_counting_get_statistics(counting, &statistics));
+  CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FULL);
+  keys = integers(COUNT, COUNT);
+  OK(octobloom_counting_insert(counting, &keys, 1));
+  OK(octobloom_counting_get_statistics(counting, &statistics));
+  CHECK(statistics.verdict == OCTOBLOOM_VERDICT_OVER_FULL);
+
+  OK(octobloom_growing_create(COUNT, 0.01, 0, 0, NULL, &growing));
+  OK(octobloom_growing_insert(growing, &keys, 1));
+  OK(octobloom_growing_get_statistics(growing, &statistics));
+  CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FINE);
+  OK(octobloom_growing_save(growing, path));
+  octobloom_growing_destroy(growing);
+  set_all_bits(path, 128, 0); /* behind its table of one level */
+  OK(octobloom_growing_load(path, 1, &growing));
+  OK(octobloom_growing_get_statistics(growing, &statistics));
+  CHECK(statistics.verdict == OCTOBLOOM_VERDICT_OVER_FULL);
+
+  CHECK(remove(path) == 0);
+  octobloom_growing_destroy(growing);
+  octobloom_counting_destroy(counting);
+  octobloom_filter_destroy(liar);
+  octobloom_filter_destroy(filter);
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(const char* path);
   } tests[] = {
-      {"plans", test_plans},     {"filters", test_filters},   {"files", test_files},
-      {"growing", test_growing}, {"counting", test_counting}, {"views", test_views},
-      {"errors", test_errors},
+      {"plans", test_plans},       {"filters", test_filters},   {"files", test_files},
+      {"growing", test_growing},   {"counting", test_counting}, {"views", test_views},
+      {"verdicts", test_verdicts}, {"errors", test_errors},
   };
   size_t i;
   for (i = 0; i < 2 * COUNT; ++i) numbers[i] = i;

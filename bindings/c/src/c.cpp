@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include <octobloom/facts.h>
 #include <octobloom/octobloom.h>
 
 using octobloom::error;
@@ -27,6 +28,7 @@ struct octobloom_counting {
 namespace {
 
 static_assert(OCTOBLOOM_INVALID_ARGUMENT == static_cast<int>(error_code::invalid_argument));
+static_assert(OCTOBLOOM_VERDICT_OVER_FULL == static_cast<int>(octobloom::saturation::over_full));
 static_assert(OCTOBLOOM_DEVICE == static_cast<int>(error_code::device));
 
 thread_local std::array<char, 1024> last_message{};
@@ -194,9 +196,28 @@ octobloom_info info_of(const Filter& filter, const octobloom::filter_shape& shap
           filter.target_fpr()};
 }
 
-octobloom_statistics told_by(const octobloom::const_filter_view& view) {
+octobloom_statistics told_by(const octobloom::const_filter_view& view, std::uint64_t planned_keys,
+                             double target_fpr) {
   const octobloom::filter_statistics s = octobloom::statistics_of(view);
-  return {s.fill, s.estimated_keys.value_or(-1), s.current_fpr};
+  const auto use = octobloom::use_of_plan(s, view.shape(), planned_keys, target_fpr);
+  return {s.fill, s.estimated_keys.value_or(-1), s.current_fpr, s.fpr_error,
+          static_cast<octobloom_verdict>(octobloom::judge(s, target_fpr, use))};
+}
+
+template <class Filter>
+octobloom_statistics told_by(const Filter& filter) {
+  return told_by(filter.view(), filter.planned_keys(), filter.target_fpr());
+}
+
+octobloom_statistics told_by(const octobloom::growing_filter& filter) {
+  const octobloom::filter_facts facts = octobloom::facts_of(filter);
+  return {facts.fill, facts.estimated_keys.value_or(-1), facts.current_fpr, facts.fpr_error,
+          static_cast<octobloom_verdict>(facts.verdict)};
+}
+
+template <class Handle>
+octobloom_status get_statistics(const Handle* filter, octobloom_statistics* statistics) noexcept {
+  return guarded([&] { deref(statistics, "statistics") = told_by(deref(filter, "filter").value); });
 }
 
 octobloom::filter_view view_of(const octobloom_view* source) {
@@ -225,6 +246,10 @@ const char* octobloom_status_name(octobloom_status status) {
   if (status == OCTOBLOOM_OK) return "ok";
   if (status == OCTOBLOOM_INTERNAL) return "internal";
   return octobloom::to_string(static_cast<error_code>(status)).data();
+}
+
+const char* octobloom_verdict_name(octobloom_verdict verdict) {
+  return octobloom::to_string(static_cast<octobloom::saturation>(verdict)).data();
 }
 
 const char* octobloom_version(void) {
@@ -285,7 +310,7 @@ octobloom_status octobloom_view_may_contain(const octobloom_view* view, const oc
 
 octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
                                                octobloom_statistics* statistics) {
-  return guarded([&] { deref(statistics, "statistics") = told_by(view_of(view)); });
+  return guarded([&] { deref(statistics, "statistics") = told_by(view_of(view), 0, 0); });
 }
 
 // ---- what all kinds do
@@ -357,8 +382,7 @@ octobloom_status octobloom_filter_get_info(const octobloom_filter* filter, octob
 
 octobloom_status octobloom_filter_get_statistics(const octobloom_filter* filter,
                                                  octobloom_statistics* statistics) {
-  return guarded(
-      [&] { deref(statistics, "statistics") = told_by(deref(filter, "filter").value.view()); });
+  return get_statistics(filter, statistics);
 }
 
 octobloom_status octobloom_filter_get_view(octobloom_filter* filter, octobloom_view* view) {
@@ -392,10 +416,7 @@ octobloom_status octobloom_growing_get_info(const octobloom_growing* filter, oct
 
 octobloom_status octobloom_growing_get_statistics(const octobloom_growing* filter,
                                                   octobloom_statistics* statistics) {
-  return guarded([&] {
-    const octobloom::growing_statistics s = deref(filter, "filter").value.statistics();
-    deref(statistics, "statistics") = {s.fill, static_cast<double>(s.distinct_keys), s.current_fpr};
-  });
+  return get_statistics(filter, statistics);
 }
 
 // ---- counting
@@ -436,6 +457,5 @@ octobloom_status octobloom_counting_get_info(const octobloom_counting* filter,
 
 octobloom_status octobloom_counting_get_statistics(const octobloom_counting* filter,
                                                    octobloom_statistics* statistics) {
-  return guarded(
-      [&] { deref(statistics, "statistics") = told_by(deref(filter, "filter").value.view()); });
+  return get_statistics(filter, statistics);
 }

@@ -111,11 +111,23 @@ typedef struct octobloom_info {
   double target_fpr;
 } octobloom_info;
 
+/* Whether a filter keeps its target rate, by its bits, whatever it was told of keys. */
+typedef enum octobloom_verdict {
+  OCTOBLOOM_VERDICT_FINE = 0,     /* it does, or misses it by chance alone */
+  OCTOBLOOM_VERDICT_FULL = 1,     /* up to twice the target; unplanned: from 60 % of the bits set */
+  OCTOBLOOM_VERDICT_OVER_FULL = 2 /* beyond that; unplanned: from 90 % of the bits set */
+} octobloom_verdict;
+
+/* "fine", "full", "over-full"; "unknown" for other numbers. */
+const char* octobloom_verdict_name(octobloom_verdict verdict);
+
 /* What its bits say. Asking reads the whole filter. */
 typedef struct octobloom_statistics {
   double fill;           /* share of the bits that are set */
   double estimated_keys; /* distinct keys; negative when every bit is set */
   double current_fpr;    /* chance that a new, random key is taken for a known one */
+  double fpr_error;      /* how far chance alone moves current_fpr */
+  octobloom_verdict verdict;
 } octobloom_statistics;
 
 /* ---- views: filters in the caller's memory --------------------------------------------------- */
@@ -138,6 +150,7 @@ octobloom_status octobloom_view_insert_new(const octobloom_view* view, const oct
                                            uint8_t* bitmap, uint64_t* fresh, uint32_t threads);
 octobloom_status octobloom_view_may_contain(const octobloom_view* view, const octobloom_keys* keys,
                                             uint8_t* bitmap, uint64_t* found, uint32_t threads);
+/* Judged as unplanned: by its fill. */
 octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
                                                octobloom_statistics* statistics);
 

@@ -71,7 +71,9 @@ std::string fullness_text(const std::string& name, const filter_facts& facts) {
 void warn_if_full(const line_filter& filter, const std::string& path, reading how) {
   const filter_facts facts = filter.facts(how);
   if (facts.verdict == saturation::fine) return;
-  warn(fullness_text(path, facts) + ". Build a larger one, or one that grows (create --growing)");
+  warn(fullness_text(path, facts) +
+       (facts.window ? ". Start a new one for more keys"
+                     : ". Build a larger one, or one that grows (create --growing)"));
 }
 
 double distinct_keys(const filter_statistics& statistics, std::uint64_t inserted_keys) {

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include <octobloom/facts.h>
 #include <octobloom/octobloom.h>
 
 using octobloom::error;

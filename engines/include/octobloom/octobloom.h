@@ -6,6 +6,7 @@
 #include <octobloom/cuckoo_filter.h>
 #include <octobloom/engines.h>
 #include <octobloom/error.h>
+#include <octobloom/facts.h>
 #include <octobloom/file.h>
 #include <octobloom/file_lock.h>
 #include <octobloom/filter.h>

@@ -346,6 +346,19 @@ TEST_P(attributes, a_list_that_cannot_be_kept_gives_the_group_no_more) {
   EXPECT_EQ(mode(), 0600u);
 }
 
+TEST_P(attributes, a_list_that_the_system_refuses_gives_the_group_no_more) {
+  with_key(1).save(path());
+  if (!set(path(), list, named_user)) GTEST_SKIP() << "the file system has no lists";
+  ASSERT_EQ(mode(), 0660u);
+  expect_in_child([&] {
+    if (!refuse_call(SYS_fsetxattr, SECCOMP_RET_ERRNO | EPERM)) return 2;
+    with_key(2).save(path());
+    return 0;
+  });
+  EXPECT_EQ(get(path(), list), "none");
+  EXPECT_EQ(mode(), 0600u);
+}
+
 INSTANTIATE_TEST_SUITE_P(without, attributes,
                          testing::Values(lack{"nothing", nothing},
                                          lack{"unnamed_files", unnamed_files},

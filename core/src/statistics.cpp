@@ -18,7 +18,7 @@ namespace {
 constexpr double chance = 4;
 
 constexpr std::uint32_t piece_blocks = 64;  // 4 KiB
-constexpr std::uint32_t sampled_blocks = 65'536;
+constexpr std::uint32_t sampled_blocks = 16'384;
 
 /// Keys a block, when a share `fill` of the bits is set.
 double keys_per_block(double fill, std::uint32_t k) noexcept {

@@ -26,7 +26,7 @@ struct filter_statistics {
 
 [[nodiscard]] filter_statistics statistics_of(const const_filter_view& view) noexcept;
 
-/// The same from at most 65,536 blocks, in pieces of 4 KiB spread over the filter: a millisecond
+/// The same from at most 16,384 blocks, in pieces of 4 KiB spread over the filter: a millisecond
 /// at any size. The errors count the sampling.
 [[nodiscard]] filter_statistics sampled_statistics_of(const const_filter_view& view) noexcept;
 

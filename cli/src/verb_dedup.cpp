@@ -61,7 +61,7 @@ struct dedup_result {
 
 /// Tells old lines from new ones, and says so when the memory of lines does not keep its rate or
 /// gets more new ones than planned. Counting is cheap; the bits are looked at whenever the lines
-/// have doubled, or, where lines come and go, as often as a window's keys may have come.
+/// are four times as many, or, in windows of time, as often as the planned keys may have come.
 class deduplicator {
  public:
   /// `name` and `advice`: what is full, and what to do about that.
@@ -85,7 +85,7 @@ class deduplicator {
   /// A look at the bits: from a sample.
   void look() {
     const filter_facts facts = known_.facts(reading::sample);
-    look_at_ = lines_ + (facts.window ? facts.planned_keys : std::max<std::uint64_t>(lines_, 1));
+    look_at_ = next_look(facts);
     const clock::time_point now = clock::now();
     if (!is_full(facts)) {
       // Windows get well again, and full again: not every time is worth a word.
@@ -112,6 +112,13 @@ class deduplicator {
 
   [[nodiscard]] bool is_full(const filter_facts& facts) const {
     return facts.verdict != saturation::fine || known_.held() > known_.capacity();
+  }
+
+  [[nodiscard]] std::uint64_t next_look(const filter_facts& facts) const {
+    if (facts.window && facts.window->by_time) return lines_ + facts.planned_keys;
+    // Levels, and parts of so many lines, take no more than they are planned for.
+    if (facts.kind != filter_kind::plain) return UINT64_MAX;
+    return 4 * std::max<std::uint64_t>(lines_, 1);
   }
 
   void speak_up(filter_facts facts) {

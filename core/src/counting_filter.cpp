@@ -71,7 +71,22 @@ counting_filter::counting_filter(const plan& plan, const filter_options& options
 counting_filter::counting_filter(filter&& bits)
     : bits_(std::move(bits)), counters_(std::uint64_t{bits_.blocks()} * counter_words_per_block) {}
 
-void counting_filter::insert_hash(std::uint64_t hash) noexcept {
+void counting_filter::insert_hash(std::uint64_t hash, key_family family) noexcept {
+  state_family(family);
+  put(hash);
+}
+
+bool counting_filter::insert_new_hash(std::uint64_t hash, key_family family) noexcept {
+  state_family(family);
+  return put_absent(hash);
+}
+
+bool counting_filter::remove_hash(std::uint64_t hash, key_family family) {
+  require_family(family);
+  return take(hash);
+}
+
+void counting_filter::put(std::uint64_t hash) noexcept {
   bits_.insert_hash(hash);
   std::uint64_t* counters = counters_.words() + block_of(view(), hash) * counter_words_per_block;
   const std::uint32_t x = rot8::pattern_source(hash);
@@ -84,14 +99,14 @@ void counting_filter::insert_hash(std::uint64_t hash) noexcept {
   }
 }
 
-bool counting_filter::insert_new_hash(std::uint64_t hash) noexcept {
-  if (may_contain_hash(hash)) return false;
-  insert_hash(hash);
+bool counting_filter::put_absent(std::uint64_t hash) noexcept {
+  if (view().may_contain_hash(hash)) return false;
+  put(hash);
   return true;
 }
 
-bool counting_filter::remove_hash(std::uint64_t hash) noexcept {
-  if (!may_contain_hash(hash)) return false;
+bool counting_filter::take(std::uint64_t hash) noexcept {
+  if (!view().may_contain_hash(hash)) return false;
   const std::uint64_t block = block_of(view(), hash);
   std::uint64_t* bits = bits_.view().words() + block * rot8::words_per_block;
   std::uint64_t* counters = counters_.words() + block * counter_words_per_block;
@@ -126,7 +141,7 @@ std::uint64_t counting_filter::for_each_hash(const key_batch& keys, std::uint8_t
 
 void counting_filter::add(const key_batch& keys, const bulk_options& options) {
   for_each_hash(keys, nullptr, options, [this](std::uint64_t hash) {
-    insert_hash(hash);
+    put(hash);
     return true;
   });
 }
@@ -134,17 +149,18 @@ void counting_filter::add(const key_batch& keys, const bulk_options& options) {
 std::uint64_t counting_filter::add_new(const key_batch& keys, std::uint8_t* bitmap,
                                        const bulk_options& options) {
   return for_each_hash(keys, bitmap, options,
-                       [this](std::uint64_t hash) { return insert_new_hash(hash); });
+                       [this](std::uint64_t hash) { return put_absent(hash); });
 }
 
 std::uint64_t counting_filter::take_out(const key_batch& keys, std::uint8_t* bitmap,
                                         const bulk_options& options) {
-  return for_each_hash(keys, bitmap, options,
-                       [this](std::uint64_t hash) { return remove_hash(hash); });
+  return for_each_hash(keys, bitmap, options, [this](std::uint64_t hash) { return take(hash); });
 }
 
 void counting_filter::merge(const counting_filter& other) {
+  const bool holds_keys = other.inserted_keys() > 0 || detail::any_bit(other.view());
   bits_.merge(other.bits_);  // throws before anything is changed
+  families_.unite(other.families(), holds_keys);
   std::uint64_t* words = counters_.words();
   for (std::uint64_t i = 0; i < counters_.size(); ++i) {
     words[i] = saturating_sum(words[i], other.counters_.words()[i]);
@@ -152,11 +168,14 @@ void counting_filter::merge(const counting_filter& other) {
 }
 
 filter counting_filter::snapshot() const {
-  return bits_.copy();
+  filter result = bits_.copy();
+  result.set_families(families());
+  return result;
 }
 
 void counting_filter::clear() noexcept {
   bits_.clear();
+  families_.clear();
   counters_.clear();
 }
 
@@ -176,7 +195,8 @@ void counting_filter::save(const std::string& path) const {
                      .shape = view().shape(),
                      .inserted_keys = inserted_keys(),
                      .planned_keys = planned_keys(),
-                     .target_fpr = target_fpr()},
+                     .target_fpr = target_fpr(),
+                     .families = families()},
                     pieces);
 }
 
@@ -192,6 +212,8 @@ counting_filter counting_filter::load(const std::string& path, const load_option
       std::as_writable_bytes(std::span(result.counters_.words(), result.counters_.size())),
       options);
   file.finish_body(options);
+  result.families_.unite(header.families,
+                         header.inserted_keys > 0 || detail::any_bit(result.view()));
   if (!options.verify_body) return result;
   for (std::uint64_t w = 0; w < header.shape.word_count(); ++w) {
     if (result.view().words()[w] != packed(result.counters_.words() + 4 * w)) {

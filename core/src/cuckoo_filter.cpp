@@ -146,7 +146,13 @@ bool cuckoo_filter::make_room(const cuckoo_shape::place& where, std::uint64_t ha
   return false;
 }
 
-bool cuckoo_filter::insert_hash(std::uint64_t hash) noexcept {
+bool cuckoo_filter::insert_hash(std::uint64_t hash, key_family family) noexcept {
+  if (!put_in(hash)) return false;
+  state_family(family);
+  return true;
+}
+
+bool cuckoo_filter::put_in(std::uint64_t hash) noexcept {
   const cuckoo_shape::place where = shape_.place_of(hash);
   if (!put(where.first, where.fingerprint) && !put(where.second, where.fingerprint) &&
       !make_room(where, hash)) {
@@ -156,16 +162,24 @@ bool cuckoo_filter::insert_hash(std::uint64_t hash) noexcept {
   return true;
 }
 
-bool cuckoo_filter::insert_new_hash(std::uint64_t hash) {
-  if (may_contain_hash(hash)) return false;
-  if (insert_hash(hash)) return true;
+bool cuckoo_filter::insert_new_hash(std::uint64_t hash, key_family family) {
+  if (holds(hash)) {
+    state_family(family);
+    return false;
+  }
+  if (insert_hash(hash, family)) return true;
   throw error(error_code::full, "the cuckoo filter has no room for another key at " +
                                     std::to_string(inserted_keys_) + " of " +
                                     std::to_string(slots()) +
                                     " slots: nothing was lost; plan for more keys");
 }
 
-bool cuckoo_filter::remove_hash(std::uint64_t hash) noexcept {
+bool cuckoo_filter::remove_hash(std::uint64_t hash, key_family family) {
+  require_family(family);
+  return take(hash);
+}
+
+bool cuckoo_filter::take(std::uint64_t hash) noexcept {
   const cuckoo_shape::place where = shape_.place_of(hash);
   for (const std::uint32_t bucket : {where.first, where.second}) {
     const unsigned slot = view().find(bucket, where.fingerprint);
@@ -191,25 +205,28 @@ std::uint64_t cuckoo_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
 std::uint64_t cuckoo_filter::insert(const key_batch& keys, const bulk_options& options) {
   detail::require_keys(hashing(), keys.kind());
   bool full = false;
-  return detail::for_each_hash(
+  const std::uint64_t inserted = detail::for_each_hash(
       keys, seed(), nullptr, options, [this](std::uint64_t hash) { prefetch(hash); },
       [&](std::uint64_t hash) {
-        full = full || !insert_hash(hash);
+        full = full || !put_in(hash);
         return !full;
       });
+  if (inserted > 0) state_family(keys.family());
+  return inserted;
 }
 
 std::uint64_t cuckoo_filter::take_out(const key_batch& keys, std::uint8_t* bitmap,
                                       const bulk_options& options) {
   return detail::for_each_hash(
       keys, seed(), bitmap, options, [this](std::uint64_t hash) { prefetch(hash); },
-      [this](std::uint64_t hash) { return remove_hash(hash); });
+      [this](std::uint64_t hash) { return take(hash); });
 }
 
 void cuckoo_filter::clear() noexcept {
   storage_.clear();
   inserted_keys_ = 0;
   counted_ = true;
+  families_.clear();
 }
 
 double cuckoo_filter::current_fpr() const noexcept {
@@ -253,7 +270,8 @@ void cuckoo_filter::save(const std::string& path) const {
                      .shape = {lines(), fingerprint_bits(), options_.seed, options_.hashing},
                      .inserted_keys = inserted_keys_,
                      .planned_keys = planned_keys_,
-                     .target_fpr = target_fpr_},
+                     .target_fpr = target_fpr_,
+                     .families = families()},
                     std::as_bytes(std::span(storage_.words(), storage_.size())));
 }
 
@@ -274,6 +292,7 @@ cuckoo_filter cuckoo_filter::load(const std::string& path, const load_options& o
   cuckoo_filter result(shape, {header.shape.seed, header.shape.hashing});
   result.inserted_keys_ = header.inserted_keys;
   result.counted_ = options.verify_body;
+  result.families_.unite(header.families, header.inserted_keys > 0);
   file.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
                  options);
   if (options.verify_body &&

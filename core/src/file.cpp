@@ -39,7 +39,9 @@ constexpr std::size_t at_planned = 40;
 constexpr std::size_t at_fpr = 48;
 constexpr std::size_t at_body_bytes = 56;
 constexpr std::size_t at_body_checksum = 64;
-constexpr std::size_t at_reserved = 72;
+constexpr std::size_t at_families = 72;
+constexpr std::size_t at_reserved = 73;
+constexpr std::size_t at_notes = 104;  // of later writers, which change no answer
 constexpr std::size_t at_checksum = 120;
 
 [[noreturn]] void bad_file(const std::string& path, const std::string& what) {
@@ -125,6 +127,7 @@ std::array<std::byte, file_header_bytes> encode_header(const file_header& header
   store(bytes, at_fpr, 8, std::bit_cast<std::uint64_t>(header.target_fpr));
   store(bytes, at_body_bytes, 8, header.body_bytes);
   store(bytes, at_body_checksum, 8, header.body_checksum);
+  store(bytes, at_families, 1, header.families);
   store(bytes, at_checksum, 8, xxh64(bytes.data(), at_checksum));
   return bytes;
 }
@@ -194,7 +197,12 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
            std::to_string(size) + ", " + std::to_string(rules.bytes_per_block) + " for each block");
   }
   header.body_checksum = fetch(bytes, at_body_checksum, 8);
-  for (std::size_t i = at_reserved; i < at_checksum; ++i) {
+  const auto families = fetch(bytes, at_families, 1);
+  if ((families & ~std::uint64_t{all_key_families}) != 0) {
+    refuse("key families", families, "0 to 31: written by a newer octobloom?");
+  }
+  header.families = static_cast<key_families>(families);
+  for (std::size_t i = at_reserved; i < at_notes; ++i) {
     if (bytes[i] != std::byte{0}) {
       bad_file(path, "byte " + std::to_string(i) +
                          " of the header is reserved and not zero: written by a newer octobloom?");

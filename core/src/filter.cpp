@@ -1,5 +1,6 @@
 #include <octobloom/filter.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace octobloom {
@@ -17,6 +18,12 @@ const filter_shape& checked(const filter_shape& shape) {
 }
 
 }  // namespace
+
+bool detail::any_bit(const const_filter_view& view) noexcept {
+  const std::uint64_t* words = view.words();
+  return std::any_of(words, words + view.shape().word_count(),
+                     [](std::uint64_t word) { return word != 0; });
+}
 
 std::string describe_mismatch(const filter_shape& target, const filter_shape& other) {
   std::string text;
@@ -46,11 +53,14 @@ filter::filter(const filter_shape& shape, std::uint64_t planned_keys, double tar
 filter filter::copy() const {
   filter twin(shape_, planned_keys_, target_fpr_);
   twin.inserted_keys_ = inserted_keys_;
+  twin.families_ = families_;
+  twin.view_given_ = view_given_;
   std::memcpy(twin.storage_.words(), storage_.words(), shape_.bytes());
   return twin;
 }
 
-void filter::merge(const const_filter_view& other, std::uint64_t inserted_keys) {
+void filter::merge(const const_filter_view& other, std::uint64_t inserted_keys,
+                   key_families families) {
   const std::string mismatch = describe_mismatch(shape_, other.shape());
   if (!mismatch.empty()) {
     throw error(error_code::mismatch,
@@ -59,13 +69,33 @@ void filter::merge(const const_filter_view& other, std::uint64_t inserted_keys) 
                     mismatch);
   }
   std::uint64_t* target = storage_.words();
-  for (std::uint64_t i = 0; i < shape_.word_count(); ++i) target[i] |= other.words()[i];
-  count_inserted(inserted_keys);
+  std::uint64_t there = 0;
+  std::uint64_t incoming = 0;
+  for (std::uint64_t i = 0; i < shape_.word_count(); ++i) {
+    there |= target[i];
+    incoming |= other.words()[i];
+    target[i] |= other.words()[i];
+  }
+  if (there != 0 && families_.is_empty()) families_.forget();
+  families_.unite(families, inserted_keys > 0 || incoming != 0);
+  add_to_count(inserted_keys);
+}
+
+void filter::set_families(key_families families) noexcept {
+  families_.clear();
+  families_.unite(families, inserted_keys_ > 0 || detail::any_bit(bits()));
+}
+
+/// Before the first statement, since then every bit is of keys that nobody spoke of.
+void filter::state_news(key_family family) noexcept {
+  if (view_given_ && families_.is_empty() && detail::any_bit(bits())) families_.forget();
+  families_.state(family);
 }
 
 void filter::clear() noexcept {
   storage_.clear();
   inserted_keys_ = 0;
+  families_.clear();
 }
 
 filter filter::load(const std::string& path, const load_options& options) {
@@ -76,6 +106,7 @@ filter filter::load(const std::string& path, const load_options& options) {
   result.inserted_keys_ = header.inserted_keys;
   file.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
                  options);
+  result.set_families(header.families);
   return result;
 }
 
@@ -84,7 +115,8 @@ void filter::save(const std::string& path) const {
                     {.shape = shape_,
                      .inserted_keys = inserted_keys_,
                      .planned_keys = planned_keys_,
-                     .target_fpr = target_fpr_},
+                     .target_fpr = target_fpr_,
+                     .families = families()},
                     std::as_bytes(std::span(storage_.words(), storage_.size())));
 }
 

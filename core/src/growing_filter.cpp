@@ -108,19 +108,21 @@ void growing_filter::count_inserted(std::uint64_t keys) noexcept {
   inserted_keys_ = keys > limit - inserted_keys_ ? limit : inserted_keys_ + keys;
 }
 
-bool growing_filter::may_contain_hash(std::uint64_t hash) const noexcept {
+bool growing_filter::holds(std::uint64_t hash) const noexcept {
   return std::any_of(levels_.rbegin(), levels_.rend(),
-                     [hash](const filter& level) { return level.may_contain_hash(hash); });
+                     [hash](const filter& level) { return level.view().may_contain_hash(hash); });
 }
 
-void growing_filter::insert_hash(std::uint64_t hash) {
-  if (!insert_new_hash(hash)) count_inserted(1);
+void growing_filter::insert_hash(std::uint64_t hash, key_family family) {
+  if (!insert_new_hash(hash, family)) count_inserted(1);
 }
 
-bool growing_filter::insert_new_hash(std::uint64_t hash) {
-  if (may_contain_hash(hash)) return false;
-  if (room_in_newest() == 0) add_next_level();
-  levels_.back().insert_hash(hash);
+bool growing_filter::insert_new_hash(std::uint64_t hash, key_family family) {
+  const bool absent = !holds(hash);
+  if (absent && room_in_newest() == 0) add_next_level();
+  state_family(family);
+  if (!absent) return false;
+  levels_.back().insert_hash(hash, family);
   count_inserted(1);
   return true;
 }
@@ -158,7 +160,7 @@ std::uint64_t growing_filter::add_new(const key_batch& keys, std::uint8_t* bitma
       }
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(room, left.size()));
       const std::uint64_t inserted = left.insert_absent(levels_.back().view(), count, options);
-      levels_.back().count_inserted(inserted);
+      levels_.back().count_inserted(inserted, keys.family());
       count_inserted(inserted);
       if (answers != nullptr) left.mark(answers, 0, inserted);
       left.drop_first(inserted);
@@ -188,6 +190,7 @@ void growing_filter::clear() {
   levels_.erase(levels_.begin() + 1, levels_.end());
   levels_[0].clear();
   inserted_keys_ = 0;
+  families_.clear();
 }
 
 std::uint64_t growing_filter::distinct_keys() const noexcept {
@@ -258,7 +261,8 @@ void growing_filter::save(const std::string& path) const {
                          .shape = levels_.back().view().shape(),
                          .inserted_keys = inserted_keys_,
                          .planned_keys = planned_keys(),
-                         .target_fpr = target_fpr_},
+                         .target_fpr = target_fpr_,
+                         .families = families()},
                         start, rows, levels_);
 }
 
@@ -315,6 +319,7 @@ growing_filter growing_filter::load(const std::string& path, const load_options&
     result.levels_.push_back(detail::read_filter(file, options, shape, row.keys));
   }
   file.finish_body(options);
+  result.families_.unite(header.families, header.inserted_keys > 0 || result.distinct_keys() > 0);
   return result;
 }
 

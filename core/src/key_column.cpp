@@ -553,11 +553,33 @@ void column_reader::hash_rows(const key_column& column, std::uint64_t seed, std:
 
 // ------------------------------------------------------------------ one column or several
 
+key_family family_of(const key_columns& keys) noexcept {
+  if (keys.is_composite() || keys.columns().empty()) return key_family::composites;
+  const key_column* column = keys.columns().data();
+  if (column->type == column_type::dictionary && column->dictionary != nullptr) {
+    column = column->dictionary;
+  }
+  switch (column->type) {
+    case column_type::float16:
+    case column_type::float32:
+    case column_type::float64:
+      return key_family::floats;
+    case column_type::binary:
+    case column_type::large_binary:
+    case column_type::binary_view:
+    case column_type::fixed_binary:
+      return key_family::strings;
+    default:
+      return key_family::integers;
+  }
+}
+
 struct key_reader::state {
   std::uint64_t seed;
   const engine* used;
   bulk_options options;
   bool is_composite;
+  key_family family;
   std::vector<column_reader> columns;
   std::vector<std::uint64_t> hashes;   // of one column
   std::vector<std::uint64_t> rows;     // of all columns, row by row
@@ -612,6 +634,7 @@ key_reader::key_reader(const key_columns& keys, std::uint64_t seed, const engine
   state_->used = &e;
   state_->options = options;
   state_->is_composite = keys.is_composite();
+  state_->family = family_of(keys);
   for (const key_column& column : keys.columns()) {
     if (column.rows != keys.rows()) {
       refuse("the columns of a key have equally many rows, not " + std::to_string(keys.rows()) +
@@ -626,8 +649,10 @@ key_reader& key_reader::operator=(key_reader&&) noexcept = default;
 key_reader::~key_reader() = default;
 
 key_piece key_reader::read(std::size_t first, std::size_t count, null_rows nulls) {
-  return state_->is_composite ? state_->read_composite(first, count)
-                              : state_->read_one(first, count, nulls);
+  key_piece piece = state_->is_composite ? state_->read_composite(first, count)
+                                         : state_->read_one(first, count, nulls);
+  piece.keys = piece.keys.of(state_->family);
+  return piece;
 }
 
 std::uint64_t hash_rows(const key_columns& keys, std::uint64_t seed, std::uint64_t* hashes,

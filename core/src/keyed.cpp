@@ -4,11 +4,9 @@
 
 namespace octobloom::detail {
 
-void require_keys(key_hashing hashing, key_kind kind) {
-  if (hashing == key_hashing::caller && kind != key_kind::hashes) {
-    throw error(error_code::wrong_key,
-                "this filter holds the caller's own hashes: give it 64-bit hashes, not keys");
-  }
+void refuse_keys() {
+  throw error(error_code::wrong_key,
+              "this filter holds the caller's own hashes: give it 64-bit hashes, not keys");
 }
 
 void require_bitmap(std::span<const std::uint8_t> bitmap, std::size_t keys) {

@@ -16,6 +16,7 @@ mapped_filter::mapped_filter(const std::string& path, const mapping_options& opt
   filter_file_reader file(path);
   file.require_kind(filter_kind::plain);
   header_ = file.header();
+  families_.unite(header_.families, true);
   if (options.copy) {
     copy_ = storage(header_.body_bytes / sizeof(std::uint64_t));
     words_ = copy_.words();
@@ -48,6 +49,7 @@ mapped_filter::mapped_filter(mapped_filter&& other) noexcept {
 mapped_filter& mapped_filter::operator=(mapped_filter&& other) noexcept {
   if (this != &other) {
     release();
+    families_ = other.families_;
     path_ = std::move(other.path_);
     header_ = other.header_;
     words_ = std::exchange(other.words_, nullptr);

@@ -73,6 +73,8 @@ filter union_of(const filter& a, const filter& b) {
 filter common_bits(const filter& a, const filter& b) {
   const auto sizes = estimate_sets(a, b);
   filter result = a.copy();
+  const bool known = a.families() != 0 && b.families() != 0;
+  const auto both = static_cast<key_families>(known ? a.families() | b.families() : 0);
   std::uint64_t* words_of_result = result.view().words();
   for (std::uint64_t i = 0; i < a.view().shape().word_count(); ++i) {
     words_of_result[i] &= b.view().words()[i];
@@ -81,6 +83,8 @@ filter common_bits(const filter& a, const filter& b) {
   const double keys = sizes ? sizes->in_both.keys
                             : static_cast<double>(std::min(a.inserted_keys(), b.inserted_keys()));
   result.count_inserted(static_cast<std::uint64_t>(std::round(keys)));
+  // One key may have come to them as two families: as a string, and as its hash.
+  result.set_families(both);
   return result;
 }
 
@@ -104,6 +108,7 @@ filter fold(const filter& source, std::uint32_t divisor) {
       for (unsigned w = 0; w < words; ++w) to[w] |= *from++;
     }
   }
+  result.set_families(source.families());
   return result;
 }
 

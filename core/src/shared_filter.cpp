@@ -69,14 +69,16 @@ shared_filter::shared_filter(const plan& plan, const filter_options& options)
     : shared_filter(filter(plan, options)) {}
 
 shared_filter::shared_filter(filter&& start)
-    : bits_(std::move(start)), parts_(std::make_unique<parts>()) {}
+    : bits_(std::move(start)), parts_(std::make_unique<parts>()) {
+  families_.unite(bits_.families(), bits_.inserted_keys() > 0 || detail::any_bit(bits_.view()));
+}
 
 std::uint64_t* shared_filter::block(std::uint64_t hash) const noexcept {
   return bits_.view().words() +
          std::size_t{rot8::block_index(hash, blocks())} * rot8::words_per_block;
 }
 
-bool shared_filter::may_contain_hash(std::uint64_t hash) const noexcept {
+bool shared_filter::holds(std::uint64_t hash) const noexcept {
   return has_all(block(hash), pattern_of(hash, k()));
 }
 
@@ -94,12 +96,14 @@ bool shared_filter::set_bits_alone(std::uint64_t hash) noexcept {
   return set_all(words, bits);
 }
 
-void shared_filter::insert_hash(std::uint64_t hash) noexcept {
+void shared_filter::insert_hash(std::uint64_t hash, key_family family) noexcept {
+  state_family(family);
   set_bits(hash);
   count_inserted(1);
 }
 
-bool shared_filter::insert_new_hash(std::uint64_t hash) noexcept {
+bool shared_filter::insert_new_hash(std::uint64_t hash, key_family family) noexcept {
+  state_family(family);
   if (!set_bits_alone(hash)) return false;
   count_inserted(1);
   return true;
@@ -115,8 +119,7 @@ std::uint64_t shared_filter::for_each_hash(const key_batch& keys, std::uint8_t* 
 
 std::uint64_t shared_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
                                    const bulk_options& options) const {
-  return for_each_hash(keys, bitmap, options,
-                       [this](std::uint64_t hash) { return may_contain_hash(hash); });
+  return for_each_hash(keys, bitmap, options, [this](std::uint64_t hash) { return holds(hash); });
 }
 
 void shared_filter::add(const key_batch& keys, const bulk_options& options) {
@@ -165,6 +168,7 @@ saturation shared_filter::verdict() const {
 
 void shared_filter::clear() noexcept {
   bits_.clear();
+  families_.clear();
   for (counter& c : parts_->counters) c.keys.store(0, std::memory_order_relaxed);
 }
 
@@ -177,11 +181,13 @@ filter shared_filter::snapshot() const {
   std::uint64_t* from = bits_.view().words();
   std::uint64_t* to = result.view().words();
   for (std::uint64_t i = 0; i < result.view().shape().word_count(); ++i) to[i] = load(from[i]);
+  result.set_families(families());
   return result;
 }
 
 filter shared_filter::take_filter() && {
   bits_.count_inserted(inserted_keys() - bits_.inserted_keys());
+  bits_.set_families(families());
   return std::move(bits_);
 }
 

@@ -150,24 +150,26 @@ void windowed_filter::count_inserted(std::uint64_t keys) noexcept {
   inserted_keys_ = keys > limit - inserted_keys_ ? limit : inserted_keys_ + keys;
 }
 
-bool windowed_filter::may_contain_hash(std::uint64_t hash) const {
+bool windowed_filter::holds(std::uint64_t hash) const {
   const std::size_t count = answering();
   for (std::size_t age = 0; age < count; ++age) {
-    if (part_of_age(age).may_contain_hash(hash)) return true;
+    if (part_of_age(age).view().may_contain_hash(hash)) return true;
   }
   return false;
 }
 
-void windowed_filter::insert_hash(std::uint64_t hash) {
-  if (!insert_new_hash(hash)) count_inserted(1);
+void windowed_filter::insert_hash(std::uint64_t hash, key_family family) {
+  if (!insert_new_hash(hash, family)) count_inserted(1);
 }
 
-bool windowed_filter::insert_new_hash(std::uint64_t hash) {
+bool windowed_filter::insert_new_hash(std::uint64_t hash, key_family family) {
   catch_up();
+  state_family(family);
   (void)take_events(1);
-  const bool seen = std::any_of(ring_.begin(), ring_.end(),
-                                [hash](const filter& part) { return part.may_contain_hash(hash); });
-  (void)ring_[newest_].insert_new_hash(hash);
+  const bool seen = std::any_of(ring_.begin(), ring_.end(), [hash](const filter& part) {
+    return part.view().may_contain_hash(hash);
+  });
+  (void)ring_[newest_].insert_new_hash(hash, family);
   if (!seen) count_inserted(1);
   return !seen;
 }
@@ -192,7 +194,7 @@ std::uint64_t windowed_filter::add_new(const key_batch& keys, std::uint8_t* bitm
       const auto count = static_cast<std::size_t>(take_events(round.size() - first));
       left.start(round.slice(first, count), seed(), options, first);
       filter& newest = ring_[newest_];
-      newest.count_inserted(left.insert_absent(newest.view(), count, options));
+      newest.count_inserted(left.insert_absent(newest.view(), count, options), keys.family());
       for (std::size_t age = 1; age < ring_.size(); ++age) {
         left.drop_contained(part_of_age(age).view(), options);
       }
@@ -208,6 +210,7 @@ std::uint64_t windowed_filter::add_new(const key_batch& keys, std::uint8_t* bitm
 void windowed_filter::clear() noexcept {
   for (filter& part : ring_) part.clear();
   inserted_keys_ = 0;
+  families_.clear();
 }
 
 std::vector<const filter*> windowed_filter::answering_parts() const {
@@ -252,7 +255,8 @@ void windowed_filter::save(const std::string& path) const {
                          .shape = ring_[0].view().shape(),
                          .inserted_keys = inserted_keys_,
                          .planned_keys = planned_keys_,
-                         .target_fpr = target_fpr_},
+                         .target_fpr = target_fpr_,
+                         .families = families()},
                         start, rows, ring_);
 }
 
@@ -306,6 +310,7 @@ windowed_filter windowed_filter::load(const std::string& path, const load_option
     result.ring_.push_back(detail::read_filter(file, options, shape, row.keys));
   }
   file.finish_body(options);
+  result.families_.unite(header.families, header.inserted_keys > 0 || result.held_keys() > 0);
   return result;
 }
 

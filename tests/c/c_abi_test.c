@@ -27,7 +27,7 @@ enum { COUNT = 1000 };
 static uint64_t numbers[2 * COUNT];
 
 static octobloom_keys integers(size_t first, size_t count) {
-  octobloom_keys keys = {OCTOBLOOM_INTEGERS, 0, NULL, NULL, NULL, 0};
+  octobloom_keys keys = {OCTOBLOOM_INTEGERS, 0, NULL, NULL, NULL, 0, 0};
   keys.count = count;
   keys.values = numbers + first;
   return keys;
@@ -36,7 +36,7 @@ static octobloom_keys integers(size_t first, size_t count) {
 static octobloom_keys lines(void) {
   static const char text[] = "red\ngreen\nred\n\n";
   static const uint64_t offsets[] = {0, 4, 10, 14, 15};
-  octobloom_keys keys = {OCTOBLOOM_STRINGS, 4, NULL, NULL, NULL, 1};
+  octobloom_keys keys = {OCTOBLOOM_STRINGS, 4, NULL, NULL, NULL, 1, 0};
   keys.bytes = text;
   keys.offsets = offsets;
   return keys;
@@ -100,14 +100,20 @@ static void test_filters(const char* path) {
   keys = lines();
   OK(octobloom_filter_insert_new(other, &keys, bitmap, &count, 1));
   CHECK(count == 3 && bitmap[0] == 0x0B); /* red, green and the empty line; the second red is not */
-  CHECK(octobloom_filter_may_contain_hash(other, octobloom_hash_bytes("green", 5, 0)));
-  CHECK(!octobloom_filter_may_contain_hash(other, octobloom_hash_bytes("blue", 4, 0)));
-  CHECK(octobloom_filter_insert_new_hash(other, octobloom_hash_bytes("blue", 4, 0)));
-  CHECK(!octobloom_filter_insert_new_hash(other, octobloom_hash_bytes("blue", 4, 0)));
-  octobloom_filter_insert_hash(other, octobloom_hash_integer(UINT64_MAX, 0));
+  CHECK(octobloom_filter_may_contain_hash(other, octobloom_hash_bytes("green", 5, 0),
+                                          OCTOBLOOM_FAMILY_STRINGS));
+  CHECK(!octobloom_filter_may_contain_hash(other, octobloom_hash_bytes("blue", 4, 0),
+                                           OCTOBLOOM_FAMILY_STRINGS));
+  CHECK(octobloom_filter_insert_new_hash(other, octobloom_hash_bytes("blue", 4, 0),
+                                         OCTOBLOOM_FAMILY_STRINGS));
+  CHECK(!octobloom_filter_insert_new_hash(other, octobloom_hash_bytes("blue", 4, 0),
+                                          OCTOBLOOM_FAMILY_STRINGS));
+  octobloom_filter_insert_hash(other, octobloom_hash_integer(UINT64_MAX, 0),
+                               OCTOBLOOM_FAMILY_INTEGERS);
 
   OK(octobloom_filter_merge(filter, other));
-  CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_bytes("blue", 4, 0)));
+  CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_bytes("blue", 4, 0),
+                                          OCTOBLOOM_FAMILY_STRINGS));
   OK(octobloom_filter_get_info(filter, &info));
   CHECK(info.inserted_keys == COUNT + 5 && info.planned_keys == COUNT && info.levels == 1);
   CHECK(info.bytes == 64 * (uint64_t)info.blocks && info.seed == 0 && !info.callers_hashes);

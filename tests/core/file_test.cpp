@@ -174,13 +174,69 @@ TEST(File, ForgedFieldsAreNamed) {
                                                {48, 8, negative, "rate"},
                                                {56, 8, 128, "body size"},
                                                {56, 8, 0, "body size"},
-                                               {72, 1, 1, "reserved"},
-                                               {119, 1, 1, "reserved"}}) {
+                                               {72, 1, 32, "key families"},
+                                               {72, 1, 65, "key families"},
+                                               {72, 1, 255, "key families"}}) {
     write_file(path, forged(whole, f.offset, f.size, f.value));
     const error e = expect_bad_file(path);
     EXPECT_NE(std::string(e.what()).find(f.word), std::string::npos)
         << f.offset << ": " << e.what();
   }
+}
+
+TEST(File, EveryReservedByteIsRefusedAndNotesAreIgnored) {
+  const temporary_folder folder;
+  const std::string path = folder.file("f");
+  const std::string whole = read_file(golden_path("one-block.octobloom"));
+  std::size_t refused = 0;
+  for (std::size_t at = 73; at < 104; ++at) {
+    for (const std::uint64_t value : {1u, 128u}) {
+      write_file(path, forged(whole, at, 1, value));
+      const error e = expect_bad_file(path);
+      EXPECT_NE(std::string(e.what()).find("byte " + std::to_string(at)), std::string::npos)
+          << e.what();
+      ++refused;
+    }
+  }
+  EXPECT_EQ(refused, 62u);
+  for (std::size_t at = 104; at < 120; ++at) {
+    write_file(path, forged(whole, at, 1, 0xA5));
+    filter::load(path).save(path);
+    EXPECT_EQ(read_file(path), whole) << "a note at " << at << " was copied";
+    write_file(path, forged(whole, at, 1, 0xA5));
+    EXPECT_TRUE(mapped_filter(path).may_contain(2));
+  }
+}
+
+TEST(File, AnnotatedGoldenFilesAndThoseOfUnknownFamiliesAnswerAlike) {
+  const temporary_folder folder;
+  const std::string plain = golden_path("one-block.octobloom");
+  const std::string annotated = golden_path("one-block-annotated.octobloom");
+  const std::string unknown = golden_path("one-block-families-unknown.octobloom");
+  ASSERT_NE(read_file(annotated), read_file(plain));
+  ASSERT_NE(read_file(unknown), read_file(plain));
+  std::vector<std::int64_t> keys(5000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::int64_t>(i) - 100;
+  const auto answers = [&](const auto& f) {
+    std::vector<std::uint8_t> bitmap(bitmap_bytes(keys.size()));
+    f.may_contain(keys, bitmap);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(f.may_contain(i));
+    return bitmap;
+  };
+  const auto expected = answers(filter::load(plain));
+  for (const std::string& path : {annotated, unknown}) {
+    EXPECT_EQ(answers(filter::load(path)), expected) << path;
+    EXPECT_EQ(answers(mapped_filter(path)), expected) << path;
+  }
+  filter::load(annotated).save(folder.file("f"));
+  EXPECT_EQ(read_file(folder.file("f")), read_file(plain));
+  filter::load(unknown).save(folder.file("f"));
+  EXPECT_EQ(read_file(folder.file("f")), read_file(unknown));
+  EXPECT_EQ(filter::load(annotated).families(), 1);
+  EXPECT_EQ(filter::load(unknown).families(), 0);
+  expect_error(error_code::wrong_key, [&] { (void)filter::load(annotated).may_contain("1"); });
+  EXPECT_NO_THROW((void)filter::load(unknown).may_contain("1"));
+  EXPECT_NO_THROW((void)mapped_filter(unknown).may_contain("1"));
 }
 
 TEST(File, AHugeClaimInASmallFileIsRefusedBeforeItIsAllocated) {

@@ -157,11 +157,16 @@ def size(n, p):
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def file_bytes(kind, blocks, k, seed, inserted, planned, fpr, body):
+def families_of(keys):
+    """Byte 72: 1 for integers, 4 for strings."""
+    return max((1 if isinstance(key, int) else 4 for key in keys), default=0)
+
+
+def file_bytes(kind, blocks, k, seed, inserted, planned, fpr, families, body):
     layout = 2 if kind == 3 else 1
     head = b"OCTOBLM\n" + struct.pack("<HBBBBH", 1, kind, 1, layout, k, 128)
     head += struct.pack("<QQQQdQQ", blocks, seed, inserted, planned, fpr, len(body), xxh64(body))
-    head = head.ljust(120, b"\0")
+    head = (head + bytes([families])).ljust(120, b"\0")
     return head + struct.pack("<Q", xxh64(head)) + body
 
 
@@ -193,7 +198,7 @@ def growing(keys, planned, fpr, growth, grow_at, seed):
     for level in levels:
         body += level[0].body()
     newest = levels[-1][0]
-    return file_bytes(1, newest.blocks, newest.k, seed, len(keys), planned, fpr, body)
+    return file_bytes(1, newest.blocks, newest.k, seed, len(keys), planned, fpr, families_of(keys), body)
 
 
 def counting(inserts, removes, planned, fpr, blocks, k, seed):
@@ -214,7 +219,10 @@ def counting(inserts, removes, planned, fpr, blocks, k, seed):
                 counters[bit] -= 1
     bits.bits = {bit for bit, count in enumerate(counters) if count}
     nibbles = bytes(counters[i] | counters[i + 1] << 4 for i in range(0, len(counters), 2))
-    return file_bytes(2, blocks, k, seed, inserted, planned, fpr, bits.body() + nibbles)
+    families = families_of(inserts)
+    return file_bytes(
+        2, blocks, k, seed, inserted, planned, fpr, families, bits.body() + nibbles
+    )
 
 
 def cuckoo(operations, planned, fpr, lines, width, seed):
@@ -266,7 +274,8 @@ def cuckoo(operations, planned, fpr, lines, width, seed):
                 value |= table[line * per_line + i][slot] << (4 * i + slot) * width
         body += value.to_bytes(64, "little")
     held = sum(fingerprint != 0 for bucket in table for fingerprint in bucket)
-    return file_bytes(3, lines, width, seed, held, planned, fpr, body)
+    families = families_of(key for verb, key in operations if verb == "insert")
+    return file_bytes(3, lines, width, seed, held, planned, fpr, families, body)
 
 
 def windowed(keys, window, parts, fpr, seed):
@@ -288,7 +297,9 @@ def windowed(keys, window, parts, fpr, seed):
     for bits, _ in ring:
         body += bits.body()
     shape = ring[0][0]
-    return file_bytes(4, shape.blocks, shape.k, seed, fresh, window, fpr, body)
+    return file_bytes(
+        4, shape.blocks, shape.k, seed, fresh, window, fpr, families_of(keys), body
+    )
 
 
 # What the C++ tests do, too.

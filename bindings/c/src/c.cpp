@@ -13,6 +13,7 @@
 
 using octobloom::error;
 using octobloom::error_code;
+using octobloom::key_family;
 
 struct octobloom_filter {
   octobloom::filter value;
@@ -29,6 +30,11 @@ namespace {
 static_assert(OCTOBLOOM_INVALID_ARGUMENT == static_cast<int>(error_code::invalid_argument));
 static_assert(OCTOBLOOM_VERDICT_OVER_FULL == static_cast<int>(octobloom::saturation::over_full));
 static_assert(OCTOBLOOM_DEVICE == static_cast<int>(error_code::device));
+static_assert(OCTOBLOOM_FAMILY_INTEGERS == static_cast<int>(key_family::integers));
+static_assert(OCTOBLOOM_FAMILY_FLOATS == static_cast<int>(key_family::floats));
+static_assert(OCTOBLOOM_FAMILY_STRINGS == static_cast<int>(key_family::strings));
+static_assert(OCTOBLOOM_FAMILY_COMPOSITES == static_cast<int>(key_family::composites));
+static_assert(OCTOBLOOM_FAMILY_HASHES == static_cast<int>(key_family::hashes));
 
 thread_local std::array<char, 1024> last_message{};
 
@@ -100,6 +106,29 @@ void give_plan(const octobloom::plan& plan, octobloom_plan* out) {
                         plan.expected_fpr};
 }
 
+bool is_family(std::int32_t family) noexcept {
+  switch (family) {
+    case OCTOBLOOM_FAMILY_INTEGERS:
+    case OCTOBLOOM_FAMILY_FLOATS:
+    case OCTOBLOOM_FAMILY_STRINGS:
+    case OCTOBLOOM_FAMILY_COMPOSITES:
+    case OCTOBLOOM_FAMILY_HASHES:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Of hashes whose family cannot be refused: what is no family is unnamed.
+key_family family_or_hashes(std::int32_t family) noexcept {
+  return is_family(family) ? static_cast<key_family>(family) : key_family::hashes;
+}
+
+void require_family(std::int32_t family) {
+  if (family == 0 || is_family(family)) return;
+  refuse("a family is 0, 1, 2, 4, 8 or 16, not " + std::to_string(family));
+}
+
 octobloom::key_batch keys_of(const octobloom_keys* source) {
   const octobloom_keys& keys = deref(source, "keys");
   if (keys.kind == OCTOBLOOM_STRINGS) {
@@ -120,8 +149,16 @@ octobloom::key_batch keys_of(const octobloom_keys* source) {
   }
   if (keys.count > 0) deref(keys.values, "the keys' values");
   const std::span values(keys.values, keys.count);
-  return keys.kind == OCTOBLOOM_INTEGERS ? octobloom::key_batch::integers(values)
-                                         : octobloom::key_batch::hashes(values);
+  require_family(keys.family);
+  if (keys.kind == OCTOBLOOM_HASHES) {
+    return octobloom::key_batch::hashes(values, family_or_hashes(keys.family));
+  }
+  if (keys.family == OCTOBLOOM_FAMILY_FLOATS) return octobloom::key_batch::floats(values);
+  if (keys.family != 0 && keys.family != OCTOBLOOM_FAMILY_INTEGERS) {
+    refuse("the family of integers is 0, 1 or, for the bits of doubles, 2, not " +
+           std::to_string(keys.family));
+  }
+  return octobloom::key_batch::integers(values);
 }
 
 void give(std::uint64_t value, std::uint64_t* out) noexcept {
@@ -181,6 +218,11 @@ octobloom_status clear(Handle* filter) noexcept {
   return guarded([&] { deref(filter, "filter").value.clear(); });
 }
 
+template <class Handle>
+octobloom_status accept_any_family(Handle* filter, std::int32_t any) noexcept {
+  return guarded([&] { deref(filter, "filter").value.accept_any_family(any != 0); });
+}
+
 template <class Filter>
 octobloom_info info_of(const Filter& filter, const octobloom::filter_shape& shape,
                        std::size_t levels, std::uint64_t bytes) {
@@ -192,7 +234,8 @@ octobloom_info info_of(const Filter& filter, const octobloom::filter_shape& shap
           bytes,
           filter.planned_keys(),
           filter.inserted_keys(),
-          filter.target_fpr()};
+          filter.target_fpr(),
+          filter.families()};
 }
 
 octobloom_statistics told_by(const octobloom::const_filter_view& view, std::uint64_t planned_keys,
@@ -338,6 +381,9 @@ octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
   }                                                                                                \
   octobloom_status handle##_clear(handle* filter) {                                                \
     return clear(filter);                                                                          \
+  }                                                                                                \
+  octobloom_status handle##_accept_any_family(handle* filter, int32_t any) {                       \
+    return accept_any_family(filter, any);                                                         \
   }
 
 // NOLINTEND(bugprone-macro-parentheses)
@@ -356,16 +402,33 @@ octobloom_status octobloom_filter_create(const octobloom_plan* plan,
   });
 }
 
-void octobloom_filter_insert_hash(octobloom_filter* filter, uint64_t hash) {
-  filter->value.insert_hash(hash);
+void octobloom_filter_insert_hash(octobloom_filter* filter, uint64_t hash, int32_t family) {
+  filter->value.insert_hash(hash, family_or_hashes(family));
 }
 
-int32_t octobloom_filter_insert_new_hash(octobloom_filter* filter, uint64_t hash) {
-  return filter->value.insert_new_hash(hash) ? 1 : 0;
+int32_t octobloom_filter_insert_new_hash(octobloom_filter* filter, uint64_t hash, int32_t family) {
+  return filter->value.insert_new_hash(hash, family_or_hashes(family)) ? 1 : 0;
 }
 
-int32_t octobloom_filter_may_contain_hash(const octobloom_filter* filter, uint64_t hash) {
-  return filter->value.may_contain_hash(hash) ? 1 : 0;
+int32_t octobloom_filter_may_contain_hash(const octobloom_filter* filter, uint64_t hash,
+                                          int32_t family) {
+  bool found = false;
+  const octobloom_status status =
+      guarded([&] { found = filter->value.may_contain_hash(hash, family_or_hashes(family)); });
+  return status == OCTOBLOOM_OK ? std::int32_t{found} : -static_cast<std::int32_t>(status);
+}
+
+octobloom_status octobloom_filter_count_inserted(octobloom_filter* filter, uint64_t keys,
+                                                 int32_t family) {
+  return guarded([&] {
+    octobloom::filter& target = deref(filter, "filter").value;
+    require_family(family);
+    if (family == 0) {
+      target.count_inserted(keys);
+    } else {
+      target.count_inserted(keys, static_cast<key_family>(family));
+    }
+  });
 }
 
 octobloom_status octobloom_filter_merge(octobloom_filter* filter, const octobloom_filter* other) {

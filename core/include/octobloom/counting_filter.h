@@ -42,13 +42,15 @@ class counting_filter : public filter_queries<counting_filter>,
   void save(const std::string& path) const;
 
   /// For ready 64-bit hashes: counts one more insertion. O(1), up to five cache lines.
-  void insert_hash(std::uint64_t hash) noexcept;
+  void insert_hash(std::uint64_t hash, key_family family = key_family::hashes) noexcept;
   /// Inserts a key that is absent, and counts nothing for one that may be present: a set's way, in
   /// which one removal takes the key out. So do all insert_new.
-  [[nodiscard]] bool insert_new_hash(std::uint64_t hash) noexcept;
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash,
+                                     key_family family = key_family::hashes) noexcept;
 
   /// For ready 64-bit hashes: takes back one insertion, and tells whether the key was in. O(1).
-  bool remove_hash(std::uint64_t hash) noexcept;
+  /// Throws error{wrong_key} as keyed removals do.
+  bool remove_hash(std::uint64_t hash, key_family family = key_family::hashes);
 
   /// Adds the counters of `other`; they saturate. Throws error{mismatch} as filter::merge.
   void merge(const counting_filter& other);
@@ -76,6 +78,9 @@ class counting_filter : public filter_queries<counting_filter>,
 
   explicit counting_filter(filter&& bits);
 
+  void put(std::uint64_t hash) noexcept;
+  [[nodiscard]] bool put_absent(std::uint64_t hash) noexcept;
+  [[nodiscard]] bool take(std::uint64_t hash) noexcept;
   void add(const key_batch& keys, const bulk_options& options);
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
   std::uint64_t take_out(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);

@@ -76,18 +76,19 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   template <detail::single_key Key>
   [[nodiscard]] bool insert(const Key& key) {
     detail::require_keys(hashing(), key_kind::integers);
-    return insert_hash(detail::hash_of(key, seed()));
+    return insert_hash(detail::hash_of(key, seed()), family_of<Key>());
   }
-  [[nodiscard]] bool insert_hash(std::uint64_t hash) noexcept;
+  [[nodiscard]] bool insert_hash(std::uint64_t hash,
+                                 key_family family = key_family::hashes) noexcept;
 
   /// Inserts a key that is absent and tells that it was: a set's way, in which one removal takes
   /// the key out. Throws error{full} when it is absent and there is no room.
   template <detail::single_key Key>
   [[nodiscard]] bool insert_new(const Key& key) {
     detail::require_keys(hashing(), key_kind::integers);
-    return insert_new_hash(detail::hash_of(key, seed()));
+    return insert_new_hash(detail::hash_of(key, seed()), family_of<Key>());
   }
-  [[nodiscard]] bool insert_new_hash(std::uint64_t hash);
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash, key_family family = key_family::hashes);
 
   /// Inserts keys in order until one finds no room; returns how many are in: all, or the first so
   /// many.
@@ -102,12 +103,8 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   }
 
   /// For ready 64-bit hashes: takes one copy out, and tells whether there was one. O(1).
-  bool remove_hash(std::uint64_t hash) noexcept;
-
-  /// For ready 64-bit hashes. Two cache lines.
-  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept {
-    return view().may_contain_hash(hash);
-  }
+  /// Throws error{wrong_key} as keyed removals do.
+  bool remove_hash(std::uint64_t hash, key_family family = key_family::hashes);
 
   void clear() noexcept;
 
@@ -141,6 +138,11 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   friend class detail::keyed_queries<cuckoo_filter>;
   friend class detail::keyed_removes<cuckoo_filter>;
 
+  [[nodiscard]] bool holds(std::uint64_t hash) const noexcept {
+    return view().may_contain_hash(hash);
+  }
+  [[nodiscard]] bool put_in(std::uint64_t hash) noexcept;
+  [[nodiscard]] bool take(std::uint64_t hash) noexcept;
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
   std::uint64_t take_out(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);

@@ -13,6 +13,8 @@ namespace octobloom {
 struct bulk_options {
   unsigned threads =
       1;  ///< 0: as many as the machine has cores; results are the same at any number
+  /// Questions: go on where keys of their family were never inserted, instead of error{wrong_key}.
+  bool any_family = false;
 };
 
 /// One way to run the bulk operations. All engines give identical filter bytes and answers; they

@@ -9,6 +9,7 @@
 
 #include <octobloom/filter_view.h>
 #include <octobloom/hash.h>
+#include <octobloom/key_family.h>
 
 /// Filter files, version 1: a header of 128 bytes and the body. docs/format.md describes every
 /// field.
@@ -37,6 +38,7 @@ struct file_header {
   std::uint64_t inserted_keys = 0;
   std::uint64_t planned_keys = 0;
   double target_fpr = 0;
+  key_families families = 0;  ///< of the keys inserted so far; 0 = empty, or not known
   std::uint64_t body_bytes = 0;
   std::uint64_t body_checksum = 0;  ///< XXH64 of the body, seed 0
 };

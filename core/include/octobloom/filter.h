@@ -25,16 +25,18 @@ struct filter_options {
 /// What `merge` says of two filters that do not fit: names the fields that differ. Empty: they fit.
 [[nodiscard]] std::string describe_mismatch(const filter_shape& target, const filter_shape& other);
 
+namespace detail {
+
+/// Whether anything is in the filter. Ends at the first word that is not zero.
+[[nodiscard]] bool any_bit(const const_filter_view& view) noexcept;
+
+}  // namespace detail
+
 /// Questions that every filter answers, whatever holds its bits. `Derived` has view(),
 /// inserted_keys(), planned_keys() and target_fpr().
 template <class Derived>
 class filter_queries : public detail::keyed_queries<Derived> {
  public:
-  /// may_contain for a ready 64-bit hash. O(1), one cache line.
-  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept {
-    return self().view().may_contain_hash(hash);
-  }
-
   [[nodiscard]] std::uint32_t blocks() const noexcept { return self().view().blocks(); }
   [[nodiscard]] std::uint32_t k() const noexcept { return self().view().k(); }
   [[nodiscard]] std::uint64_t seed() const noexcept { return self().view().seed(); }
@@ -60,6 +62,9 @@ class filter_queries : public detail::keyed_queries<Derived> {
  private:
   friend class detail::keyed_queries<Derived>;
 
+  [[nodiscard]] bool holds(std::uint64_t hash) const noexcept {
+    return self().view().may_contain_hash(hash);
+  }
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const {
     return default_engine().may_contain(self().view(), keys, bitmap, options);
@@ -106,15 +111,19 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
   filter& operator=(filter&&) noexcept = default;
   [[nodiscard]] filter copy() const;
 
-  /// insert and insert_new for a ready 64-bit hash. O(1), one cache line.
-  void insert_hash(std::uint64_t hash) noexcept {
-    view().insert_hash(hash);
-    count_inserted(1);
+  /// insert and insert_new for a ready 64-bit hash; `family` says what it was made of. O(1), one
+  /// cache line.
+  void insert_hash(std::uint64_t hash, key_family family = key_family::hashes) noexcept {
+    state_family(family);
+    bits().insert_hash(hash);
+    add_to_count(1);
   }
 
-  [[nodiscard]] bool insert_new_hash(std::uint64_t hash) noexcept {
-    const bool is_new = view().insert_new_hash(hash);
-    count_inserted(is_new ? 1 : 0);
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash,
+                                     key_family family = key_family::hashes) noexcept {
+    state_family(family);
+    const bool is_new = bits().insert_new_hash(hash);
+    add_to_count(is_new ? 1 : 0);
     return is_new;
   }
 
@@ -123,14 +132,20 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
   template <class Other>
   void merge(const filter_queries<Other>& other) {
     const auto& source = static_cast<const Other&>(other);
-    merge(source.view(), source.inserted_keys());
+    merge(source.view(), source.inserted_keys(), source.families());
   }
-  void merge(const const_filter_view& other, std::uint64_t inserted_keys);
+  /// `families` 0 says that those of the keys in the view are not known.
+  void merge(const const_filter_view& other, std::uint64_t inserted_keys,
+             key_families families = 0);
 
   /// Forgets every key; size, plan and seed stay.
   void clear() noexcept;
 
-  [[nodiscard]] filter_view view() noexcept { return {storage_.words(), shape_}; }
+  /// Whoever inserts through it says so by count_inserted().
+  [[nodiscard]] filter_view view() noexcept {
+    view_given_ = true;
+    return bits();
+  }
   [[nodiscard]] const_filter_view view() const noexcept { return {storage_.words(), shape_}; }
 
   /// Calls so far, not distinct keys: `insert` counts every key, `insert_new` those it told new, a
@@ -140,9 +155,17 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
   [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
 
   /// For those who write through view() with an engine of their choice: adds to inserted_keys().
+  /// When they do not say of which family the keys were, families() is not known from then on.
   void count_inserted(std::uint64_t keys) noexcept {
-    inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
+    if (keys > 0) families_.forget();
+    add_to_count(keys);
   }
+  void count_inserted(std::uint64_t keys, key_family family) noexcept {
+    if (keys > 0) families_.state(family);
+    add_to_count(keys);
+  }
+  /// Says of all keys in it what they are, in place of all that was said before; 0 is not known.
+  void set_families(key_families families) noexcept;
   /// The opposite, for those who take bits away. Stops at 0, and a saturated count stays.
   void count_removed(std::uint64_t keys) noexcept {
     if (inserted_keys_ != UINT64_MAX) inserted_keys_ -= std::min(keys, inserted_keys_);
@@ -154,19 +177,30 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
   filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr);
 
   void add(const key_batch& keys, const bulk_options& options) {
-    default_engine().insert(view(), keys, options);
-    count_inserted(keys.size());
+    default_engine().insert(bits(), keys, options);
+    add_to_count(keys.size());
   }
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options) {
-    const std::uint64_t fresh = default_engine().insert_new(view(), keys, bitmap, options);
-    count_inserted(fresh);
+    const std::uint64_t fresh = default_engine().insert_new(bits(), keys, bitmap, options);
+    add_to_count(fresh);
     return fresh;
   }
+
+  [[nodiscard]] filter_view bits() noexcept { return {storage_.words(), shape_}; }
+  void add_to_count(std::uint64_t keys) noexcept {
+    inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
+  }
+  void state_family(key_family family) noexcept {
+    if (families_.is_news(family)) [[unlikely]]
+      state_news(family);
+  }
+  void state_news(key_family family) noexcept;
 
   filter_shape shape_;
   std::uint64_t inserted_keys_ = 0;
   std::uint64_t planned_keys_ = 0;
   double target_fpr_ = 0;
+  bool view_given_ = false;  // and perhaps written through before any family was stated
   storage storage_;
 };
 

@@ -63,14 +63,11 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   /// As filter::save.
   void save(const std::string& path) const;
 
-  /// For ready 64-bit hashes. O(levels), one cache line in each.
-  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept;
-
   /// A level may be added: then O(its size) once. Throws error{out_of_memory} or error{full} when
   /// it cannot be; nothing is inserted then. A batch that meets this has inserted the keys before
   /// the one that needed the level.
-  void insert_hash(std::uint64_t hash);
-  [[nodiscard]] bool insert_new_hash(std::uint64_t hash);
+  void insert_hash(std::uint64_t hash, key_family family = key_family::hashes);
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash, key_family family = key_family::hashes);
 
   /// Replaces all levels by one of the right size: `replay` inserts every key again into the
   /// growing filter that it is handed. Throws what `replay` throws, and error{invalid_argument}
@@ -111,6 +108,8 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
 
   growing_filter() = default;
 
+  /// O(levels), one cache line in each.
+  [[nodiscard]] bool holds(std::uint64_t hash) const noexcept;
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
   void add(const key_batch& keys, const bulk_options& options);

@@ -108,6 +108,9 @@ class key_columns {
   bool is_composite_ = false;
 };
 
+/// What the keys are, whatever they become on their way: those of a dictionary are what it holds.
+[[nodiscard]] key_family family_of(const key_columns& keys) noexcept;
+
 /// Checks columns from somebody who cannot be trusted with memory: that pointers are there, offsets
 /// ascend from 0 on, lengths, indices and selections stay within what they index. (How long the
 /// buffers are, a column does not say: of binary and views only order and signs can be checked.)
@@ -116,7 +119,7 @@ void require_valid(const key_columns& keys);
 
 /// A run of rows, made ready for engines.
 struct key_piece {
-  key_batch keys;             ///< see key_reader::read
+  key_batch keys;             ///< see key_reader::read; its family is that of the columns
   const std::uint8_t* valid;  ///< bit i: row i of the piece is no null; null: none is
   std::size_t valid_rows;
 };
@@ -153,7 +156,8 @@ class key_reader {
 
 /// Writes the hash of every row under `seed` to `hashes`, keys.rows() of them, and its validity to
 /// the bitmap `valid` (bitmap_bytes(keys.rows()) bytes, its tail zero; may be null). The hash of a
-/// null row means nothing. Returns how many rows are no nulls. Composite keys have no nulls.
+/// null row means nothing. Returns how many rows are no nulls. Composite keys have no nulls. Say
+/// family_of(keys) with the hashes when they become a batch.
 std::uint64_t hash_rows(const key_columns& keys, std::uint64_t seed, std::uint64_t* hashes,
                         std::uint8_t* valid, const bulk_options& options = {});
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <octobloom/hash.h>
+#include <octobloom/key_family.h>
 
 namespace octobloom {
 
@@ -40,19 +41,28 @@ enum class key_kind : std::uint8_t {
 class key_batch {
  public:
   static key_batch integers(std::span<const std::uint64_t> values) noexcept {
-    return {key_kind::integers, values};
+    return {key_kind::integers, key_family::integers, values};
   }
   /// Signed keys are their two's complement.
   static key_batch integers(std::span<const std::int64_t> values) noexcept {
     return {key_kind::integers,
+            key_family::integers,
             {reinterpret_cast<const std::uint64_t*>(values.data()), values.size()}};
   }
-  static key_batch hashes(std::span<const std::uint64_t> values) noexcept {
-    return {key_kind::hashes, values};
+  /// Floating-point keys, as what widen() makes of them.
+  static key_batch floats(std::span<const std::uint64_t> widened) noexcept {
+    return {key_kind::integers, key_family::floats, widened};
+  }
+  /// Ready hashes; `family` says what they were made of, when that is known.
+  static key_batch hashes(std::span<const std::uint64_t> values,
+                          key_family family = key_family::hashes) noexcept {
+    return {key_kind::hashes, family, values};
   }
   static key_batch strings(const string_keys& keys) noexcept { return key_batch(keys); }
 
   [[nodiscard]] key_kind kind() const noexcept { return kind_; }
+  /// What the keys were before they became 64 bits.
+  [[nodiscard]] key_family family() const noexcept { return family_; }
   [[nodiscard]] std::size_t size() const noexcept { return strings_.count; }
 
   /// The values of kinds `integers` and `hashes`.
@@ -73,6 +83,13 @@ class key_batch {
     return key_hash(strings_[i], seed);
   }
 
+  /// The same keys, said to have been of `family`.
+  [[nodiscard]] key_batch of(key_family family) const noexcept {
+    key_batch renamed = *this;
+    renamed.family_ = family;
+    return renamed;
+  }
+
   /// Keys first to first + count - 1.
   [[nodiscard]] key_batch slice(std::size_t first, std::size_t count) const noexcept {
     key_batch part = *this;
@@ -86,13 +103,15 @@ class key_batch {
   }
 
  private:
-  key_batch(key_kind kind, std::span<const std::uint64_t> values) noexcept
-      : kind_(kind), values_(values.data()) {
+  key_batch(key_kind kind, key_family family, std::span<const std::uint64_t> values) noexcept
+      : kind_(kind), family_(family), values_(values.data()) {
     strings_.count = values.size();
   }
-  explicit key_batch(const string_keys& keys) noexcept : kind_(key_kind::strings), strings_(keys) {}
+  explicit key_batch(const string_keys& keys) noexcept
+      : kind_(key_kind::strings), family_(key_family::strings), strings_(keys) {}
 
   key_kind kind_;
+  key_family family_;
   const std::uint64_t* values_ = nullptr;
   string_keys strings_;
 };

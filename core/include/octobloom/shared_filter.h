@@ -35,9 +35,9 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
   /// Takes over the keys of a plain filter.
   explicit shared_filter(filter&& start);
 
-  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const noexcept;
-  void insert_hash(std::uint64_t hash) noexcept;
-  [[nodiscard]] bool insert_new_hash(std::uint64_t hash) noexcept;
+  void insert_hash(std::uint64_t hash, key_family family = key_family::hashes) noexcept;
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash,
+                                     key_family family = key_family::hashes) noexcept;
 
   [[nodiscard]] std::uint32_t blocks() const noexcept { return bits_.blocks(); }
   [[nodiscard]] std::uint32_t k() const noexcept { return bits_.k(); }
@@ -76,6 +76,7 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
     std::array<counter, 16> counters{};          // summed up: one would be fought over
   };
 
+  [[nodiscard]] bool holds(std::uint64_t hash) const noexcept;
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
   void add(const key_batch& keys, const bulk_options& options);

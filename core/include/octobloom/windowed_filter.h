@@ -65,12 +65,9 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   /// As filter::save.
   void save(const std::string& path) const;
 
-  /// For ready 64-bit hashes: whether a key was seen within the window. Asking is no event.
-  /// O(parts).
-  [[nodiscard]] bool may_contain_hash(std::uint64_t hash) const;
   /// One event. insert_new tells whether the key had not been seen within the window.
-  void insert_hash(std::uint64_t hash);
-  [[nodiscard]] bool insert_new_hash(std::uint64_t hash);
+  void insert_hash(std::uint64_t hash, key_family family = key_family::hashes);
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash, key_family family = key_family::hashes);
 
   void clear() noexcept;
 
@@ -109,6 +106,8 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
 
   windowed_filter() = default;
 
+  /// Whether a key was seen within the window. Asking is no event. O(parts).
+  [[nodiscard]] bool holds(std::uint64_t hash) const;
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
   void add(const key_batch& keys, const bulk_options& options);

@@ -61,6 +61,19 @@ typedef enum octobloom_key_kind {
   OCTOBLOOM_STRINGS = 2   /* string i: from bytes + offsets[i] to offsets[i + 1] - separator */
 } octobloom_key_kind;
 
+/*
+ * What keys were before they became 64 bits; in a set of families a bit each. 5 and "5" are two
+ * keys: a question, or a removal, with keys of a family that was never inserted is
+ * OCTOBLOOM_WRONG_KEY, unless the filter is empty or its families are not known (0).
+ */
+typedef enum octobloom_family {
+  OCTOBLOOM_FAMILY_INTEGERS = 1, /* every width, booleans, dates, times, decimals */
+  OCTOBLOOM_FAMILY_FLOATS = 2,
+  OCTOBLOOM_FAMILY_STRINGS = 4,
+  OCTOBLOOM_FAMILY_COMPOSITES = 8,
+  OCTOBLOOM_FAMILY_HASHES = 16 /* ready hashes of whatever it was */
+} octobloom_family;
+
 /* Many keys of one kind, in the caller's memory. Fields of other kinds are not looked at. */
 typedef struct octobloom_keys {
   int32_t kind; /* an octobloom_key_kind */
@@ -69,6 +82,9 @@ typedef struct octobloom_keys {
   const char* bytes;
   const uint64_t* offsets; /* count + 1, each at least the one before and the separator: checked */
   uint64_t separator;      /* bytes between neighbours: 0 for columns, 1 for lines of text */
+  int32_t family;          /* 0: as the kind says. Of hashes, the octobloom_family that they were
+                              made of; OCTOBLOOM_FAMILY_FLOATS for integers that are the bits of
+                              doubles (one zero, one NaN) */
 } octobloom_keys;
 
 /*
@@ -109,6 +125,7 @@ typedef struct octobloom_info {
   uint64_t planned_keys;  /* growing: those of the first level */
   uint64_t inserted_keys; /* calls, less removals */
   double target_fpr;
+  uint32_t families; /* of the keys inserted so far; 0: none, or not known */
 } octobloom_info;
 
 /* Whether a filter keeps its target rate, by its bits, whatever it was told of keys. */
@@ -179,10 +196,24 @@ octobloom_status octobloom_filter_insert_new(octobloom_filter* filter, const oct
 octobloom_status octobloom_filter_may_contain(const octobloom_filter* filter,
                                               const octobloom_keys* keys, uint8_t* bitmap,
                                               uint64_t* found, uint32_t threads);
-/* One key by its hash. Filters must not be null here; 1 or 0. */
-void octobloom_filter_insert_hash(octobloom_filter* filter, uint64_t hash);
-int32_t octobloom_filter_insert_new_hash(octobloom_filter* filter, uint64_t hash);
-int32_t octobloom_filter_may_contain_hash(const octobloom_filter* filter, uint64_t hash);
+/*
+ * One key by its hash, which was made of a key of `family` (an octobloom_family;
+ * OCTOBLOOM_FAMILY_HASHES, or 0, when that is not known). Filters must not be null here; 1 or 0,
+ * and -OCTOBLOOM_WRONG_KEY, with the sentence in octobloom_message(), for a family that was never
+ * inserted.
+ */
+void octobloom_filter_insert_hash(octobloom_filter* filter, uint64_t hash, int32_t family);
+int32_t octobloom_filter_insert_new_hash(octobloom_filter* filter, uint64_t hash, int32_t family);
+int32_t octobloom_filter_may_contain_hash(const octobloom_filter* filter, uint64_t hash,
+                                          int32_t family);
+/* `any` not 0: from now on, questions of every family are answered; 0 takes it back. */
+octobloom_status octobloom_filter_accept_any_family(octobloom_filter* filter, int32_t any);
+/*
+ * What was written into the filter's memory by octobloom_filter_get_view: adds `keys` to the number
+ * of keys inserted; their families become unknown when `family` is 0.
+ */
+octobloom_status octobloom_filter_count_inserted(octobloom_filter* filter, uint64_t keys,
+                                                 int32_t family);
 
 /* Adds the keys of `other`, which has the same blocks, k, seed and hashing. */
 octobloom_status octobloom_filter_merge(octobloom_filter* filter, const octobloom_filter* other);
@@ -217,6 +248,7 @@ octobloom_status octobloom_growing_insert_new(octobloom_growing* filter, const o
 octobloom_status octobloom_growing_may_contain(const octobloom_growing* filter,
                                                const octobloom_keys* keys, uint8_t* bitmap,
                                                uint64_t* found, uint32_t threads);
+octobloom_status octobloom_growing_accept_any_family(octobloom_growing* filter, int32_t any);
 octobloom_status octobloom_growing_clear(octobloom_growing* filter);
 octobloom_status octobloom_growing_get_info(const octobloom_growing* filter, octobloom_info* info);
 /* estimated_keys is the number of keys that were told new. */
@@ -249,6 +281,7 @@ octobloom_status octobloom_counting_may_contain(const octobloom_counting* filter
  */
 octobloom_status octobloom_counting_remove(octobloom_counting* filter, const octobloom_keys* keys,
                                            uint8_t* bitmap, uint64_t* removed, uint32_t threads);
+octobloom_status octobloom_counting_accept_any_family(octobloom_counting* filter, int32_t any);
 octobloom_status octobloom_counting_merge(octobloom_counting* filter,
                                           const octobloom_counting* other);
 octobloom_status octobloom_counting_clear(octobloom_counting* filter);

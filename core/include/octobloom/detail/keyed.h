@@ -13,6 +13,7 @@
 
 #include <octobloom/engine.h>
 #include <octobloom/filter_view.h>
+#include <octobloom/key_family.h>
 #include <octobloom/keys.h>
 
 /// The doors by which keys enter: every filter has them from here, and says behind them only what
@@ -45,9 +46,14 @@ template <single_key Key>
   }
 }
 
+[[noreturn]] void refuse_keys();
+
 /// Throws error{wrong_key} when a filter of this hashing takes ready hashes only and `kind` is
 /// another.
-void require_keys(key_hashing hashing, key_kind kind);
+inline void require_keys(key_hashing hashing, key_kind kind) {
+  if (hashing == key_hashing::caller && kind != key_kind::hashes) [[unlikely]]
+    refuse_keys();
+}
 
 /// Throws error{invalid_argument} when `bitmap` has less than one bit a key.
 void require_bitmap(std::span<const std::uint8_t> bitmap, std::size_t keys);
@@ -70,7 +76,8 @@ void for_each_batch(const R& keys, Consumer&& consume) {
       for (std::size_t first = 0; first < count; first += piece) {
         const std::size_t size = std::min(piece, count - first);
         for (std::size_t i = 0; i < size; ++i) widened[i] = widen(data[first + i]);
-        consume(key_batch::integers(std::span<const std::uint64_t>(widened.get(), size)), first);
+        const std::span<const std::uint64_t> part(widened.get(), size);
+        consume(integer_key<value> ? key_batch::integers(part) : key_batch::floats(part), first);
       }
     }
   } else {
@@ -106,17 +113,29 @@ std::uint64_t sum_over_batches(const R& keys, std::span<std::uint8_t> bitmap, An
   return sum;
 }
 
-/// `Derived` has seed(), hashing(), may_contain_hash(hash) and, for friends, probe(batch, bitmap,
-/// options): what may_contain says of a batch.
+/// `Derived` has seed(), hashing() and, for friends, holds(hash) and probe(batch, bitmap, options):
+/// what may_contain says of a hash and of a batch.
+///
+/// A question with keys of a family that was never inserted, strings of a filter of integers, is
+/// error{wrong_key}: it would find false positives only. Not so when the filter is empty or its
+/// families are not known. To go on all the same: accept_any_family(), or bulk_options::any_family.
 template <class Derived>
 class keyed_queries {
  public:
   /// Whether `key` may have been inserted. Never a false "no". O(1), one cache line; O(length) for
-  /// strings. Throws error{wrong_key} on a filter that takes ready hashes only.
+  /// strings. Throws error{wrong_key} on a filter that takes ready hashes only, and as above.
   template <single_key Key>
   [[nodiscard]] bool may_contain(const Key& key) const {
     require_keys(self().hashing(), key_kind::integers);
-    return self().may_contain_hash(hash_of(key, self().seed()));
+    require_family(family_of<Key>());
+    return self().holds(hash_of(key, self().seed()));
+  }
+
+  /// The same for a ready 64-bit hash; `family` says what it was made of. O(1).
+  [[nodiscard]] bool may_contain_hash(std::uint64_t hash,
+                                      key_family family = key_family::hashes) const {
+    require_family(family);
+    return self().holds(hash);
   }
 
   /// One answer a key into `bitmap` (bitmap_bytes(keys.size()) bytes or more, its tail zeroed;
@@ -124,6 +143,7 @@ class keyed_queries {
   std::uint64_t may_contain(const key_batch& keys, std::uint8_t* bitmap,
                             const bulk_options& options = {}) const {
     require_keys(self().hashing(), keys.kind());
+    require_family(keys, options);
     return self().probe(keys, bitmap, options);
   }
   template <key_range Keys>
@@ -145,12 +165,33 @@ class keyed_queries {
     return found;
   }
 
+  /// The families of the keys inserted so far; 0 when none was, or when it is not known: a file may
+  /// not say it, and keys that come in without a word (through a view, say) make it so for good.
+  /// Removing keys takes no family away.
+  [[nodiscard]] key_families families() const noexcept { return families_.families(); }
+  /// From now on questions of every family are answered; false takes it back.
+  void accept_any_family(bool any) noexcept { families_.accept(any); }
+
+ protected:
+  void require_family(key_family family) const {
+    if (families_.is_strange(family)) [[unlikely]]
+      refuse_family(families(), family);
+  }
+  void require_family(const key_batch& keys, const bulk_options& options) const {
+    if (keys.size() > 0 && !options.any_family) require_family(keys.family());
+  }
+  /// What the doors call before keys come in.
+  void state_family(key_family family) noexcept { families_.state(family); }
+
+  family_record families_;
+
  private:
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };
 
-/// `Derived` has seed(), hashing(), insert_hash(hash), insert_new_hash(hash) and, for friends,
-/// add(batch, options) and add_new(batch, bitmap, options).
+/// `Derived` has seed(), hashing(), insert_hash(hash, family), insert_new_hash(hash, family), which
+/// state the family, and, for friends, state_family(family), add(batch, options) and
+/// add_new(batch, bitmap, options), which do not.
 template <class Derived>
 class keyed_inserts {
  public:
@@ -158,19 +199,20 @@ class keyed_inserts {
   template <single_key Key>
   void insert(const Key& key) {
     require_keys(self().hashing(), key_kind::integers);
-    self().insert_hash(hash_of(key, self().seed()));
+    self().insert_hash(hash_of(key, self().seed()), family_of<Key>());
   }
 
   /// Inserts one key and tells whether it was absent: false for a repeat or a false positive.
   template <single_key Key>
   [[nodiscard]] bool insert_new(const Key& key) {
     require_keys(self().hashing(), key_kind::integers);
-    return self().insert_new_hash(hash_of(key, self().seed()));
+    return self().insert_new_hash(hash_of(key, self().seed()), family_of<Key>());
   }
 
   /// Many keys, on the default engine.
   void insert(const key_batch& keys, const bulk_options& options = {}) {
     require_keys(self().hashing(), keys.kind());
+    if (keys.size() > 0) self().state_family(keys.family());
     self().add(keys, options);
   }
   template <key_range Keys>
@@ -183,6 +225,7 @@ class keyed_inserts {
   std::uint64_t insert_new(const key_batch& keys, std::uint8_t* bitmap,
                            const bulk_options& options = {}) {
     require_keys(self().hashing(), keys.kind());
+    if (keys.size() > 0) self().state_family(keys.family());
     return self().add_new(keys, bitmap, options);
   }
   template <key_range Keys>
@@ -197,8 +240,9 @@ class keyed_inserts {
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
 
-/// `Derived` has seed(), hashing(), remove_hash(hash) and, for friends, take_out(batch, bitmap,
-/// options).
+/// `Derived` has seed(), hashing(), remove_hash(hash, family), which asks for the family, and, for
+/// friends, require_family(batch, options) and take_out(batch, bitmap, options), which does not.
+/// Keys of a family that was never inserted are error{wrong_key}, as in questions.
 template <class Derived>
 class keyed_removes {
  public:
@@ -206,7 +250,7 @@ class keyed_removes {
   template <single_key Key>
   bool remove(const Key& key) {
     require_keys(self().hashing(), key_kind::integers);
-    return self().remove_hash(hash_of(key, self().seed()));
+    return self().remove_hash(hash_of(key, self().seed()), family_of<Key>());
   }
 
   /// Takes back one insertion of each key, in order: bit i of `bitmap` (null: count only) is set
@@ -214,6 +258,7 @@ class keyed_removes {
   std::uint64_t remove(const key_batch& keys, std::uint8_t* bitmap,
                        const bulk_options& options = {}) {
     require_keys(self().hashing(), keys.kind());
+    self().require_family(keys, options);
     return self().take_out(keys, bitmap, options);
   }
   template <key_range Keys>

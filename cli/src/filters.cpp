@@ -16,6 +16,15 @@ void require_lines(key_hashing hashing, const std::string& path) {
   }
 }
 
+void require_line_family(key_families families, const std::string& path) {
+  if (families == 0 || has_family(families, key_family::strings)) return;
+  throw error(error_code::wrong_key,
+              path + ": its keys are " + describe_families(families) +
+                  ", no line was ever inserted: the lines that it seems to have are false "
+                  "positives. Ask it from a program, with keys of that type, or go on with "
+                  "--any-keys");
+}
+
 void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed, const std::string& path) {
   if (asked && *asked != seed) {
     throw usage_error("--seed " + std::to_string(*asked) + ": " + path + " has the seed " +
@@ -31,6 +40,10 @@ void lines_and_filter::declare(option_list& list, const std::string& filter_help
   list.common(common);
 }
 
+void lines_and_filter::declare_any_keys(option_list& list) {
+  list.any_keys(any_keys);
+}
+
 std::vector<std::string> lines_and_filter::files() const {
   std::vector<std::string> all = lines.inputs;
   all.push_back(filter);
@@ -42,6 +55,8 @@ std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
   auto opened = open_filter(filter, mode, {.verify_body = verify_body});
   require_lines(opened->hashing(), filter);
   require_seed(seed, opened->seed(), filter);
+  if (!any_keys) require_line_family(opened->families(), filter);
+  opened->accept_any_family(any_keys);
   return opened;
 }
 

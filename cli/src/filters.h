@@ -19,6 +19,9 @@ namespace octobloom::cli {
 /// Throws error{wrong_key} when a filter holds its callers' own hashes, and so takes no lines.
 void require_lines(key_hashing hashing, const std::string& path);
 
+/// Throws error{wrong_key} when only keys of other families were inserted: no line is in then.
+void require_line_family(key_families families, const std::string& path);
+
 /// Throws usage_error when a seed is asked for that is not the filter's.
 void require_seed(std::optional<std::uint64_t> asked, std::uint64_t seed, const std::string& path);
 
@@ -29,8 +32,11 @@ struct lines_and_filter {
   std::string filter;
   std::optional<std::uint64_t> seed;
   bool verify_body = true;
+  bool any_keys = false;  ///< go on when no line was ever inserted
 
   void declare(option_list& list, const std::string& filter_help);
+  /// --any-keys, of verbs that ask or remove.
+  void declare_any_keys(option_list& list);
   /// All that is read: the inputs and the filter.
   [[nodiscard]] std::vector<std::string> files() const;
   /// Once the lines are settled: the filter, when it and the inputs can be had and fit together.

@@ -19,9 +19,8 @@ class filter_of_lines : public known_lines {
       : filter_(std::move(start)),
         at_start_(is_new ? 0 : distinct_keys(filter_.statistics(), filter_.inserted_keys())) {}
 
-  std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
-    const std::uint64_t fresh = e.insert_new(filter_.view(), hashes, marks, {});
-    filter_.count_inserted(fresh);
+  std::uint64_t insert_new(const engine&, const key_batch& hashes, std::uint8_t* marks) override {
+    const std::uint64_t fresh = filter_.insert_new(hashes, marks);
     told_new_ += fresh;
     return fresh;
   }

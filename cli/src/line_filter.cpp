@@ -40,6 +40,8 @@ class line_filter_of final : public line_filter {
 
   [[nodiscard]] std::uint64_t seed() const override { return filter_.seed(); }
   [[nodiscard]] key_hashing hashing() const override { return filter_.hashing(); }
+  [[nodiscard]] key_families families() const override { return filter_.families(); }
+  void accept_any_family(bool any) override { filter_.accept_any_family(any); }
 
   std::uint64_t may_contain(const key_batch& hashes, std::uint8_t* marks) const override {
     const std::uint64_t found = filter_.may_contain(hashes, marks);
@@ -81,6 +83,14 @@ class line_filter_of final : public line_filter {
     } else {
       refuse(path_, "holds a " + std::string(to_string(kind_)) +
                         " filter; only plain and counting ones can be merged");
+    }
+  }
+
+  void clear() override {
+    if constexpr (requires { filter_.clear(); }) {
+      filter_.clear();
+    } else {
+      refuse(path_, "was opened for reading");
     }
   }
 

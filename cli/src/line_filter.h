@@ -26,6 +26,8 @@ class line_filter {
 
   [[nodiscard]] virtual std::uint64_t seed() const = 0;
   [[nodiscard]] virtual key_hashing hashing() const = 0;
+  [[nodiscard]] virtual key_families families() const = 0;
+  virtual void accept_any_family(bool any) = 0;
 
   virtual std::uint64_t may_contain(const key_batch& hashes, std::uint8_t* marks) const = 0;
   /// Throws error{full} when not all find room.
@@ -34,6 +36,8 @@ class line_filter {
   virtual std::uint64_t remove(const key_batch& hashes, std::uint8_t* marks) = 0;
   /// Adds what the filter file `path`, of the same kind and shape, holds. Throws error{mismatch}.
   virtual void merge(const std::string& path, const load_options& options) = 0;
+  /// Forgets every line; kind, shape and plan stay.
+  virtual void clear() = 0;
   virtual void save(const std::string& path) const = 0;
 
   [[nodiscard]] virtual filter_facts facts(reading how) const = 0;

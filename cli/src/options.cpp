@@ -179,6 +179,11 @@ void option_list::force(bool& target) {
   flag("--force", target, "let the filter take the place of a file that is none");
 }
 
+void option_list::any_keys(bool& target) {
+  flag("--any-keys", target,
+       "go on with a filter that tells of other keys than lines, of integers for instance");
+}
+
 void option_list::lines(line_options& target) {
   flag("-z,--zero-terminated", target.nul, "lines end with a NUL byte, not with a newline");
   flag("--crlf", target.crlf, "a carriage return at the end of a line is no part of it");

@@ -93,6 +93,8 @@ class option_list {
 
   void common(common_options& target);
   void no_verify(bool& verify_body);
+  /// --any-keys.
+  void any_keys(bool& target);
   void force(bool& target);
   /// -z, --crlf, and the inputs.
   void lines(line_options& target);

@@ -37,7 +37,7 @@ class text_chunk {
   [[nodiscard]] std::size_t lines() const noexcept { return lines_; }
   /// The hashes of the lines.
   [[nodiscard]] key_batch hashes() const noexcept {
-    return key_batch::hashes({hashes_.get(), lines_});
+    return key_batch::hashes({hashes_.get(), lines_}, key_family::strings);
   }
   /// One bit a line.
   [[nodiscard]] std::uint8_t* marks() const noexcept { return marks_.get(); }

@@ -58,6 +58,7 @@ std::function<int()> declare(option_list& list) {
   list.flag("-v,--invert-match", options->invert, "those lines that are not in it");
   list.flag("-c,--count", options->count, "only how many there are");
   list.flag("--json", options->json, "for machines, with -c");
+  options->declare_any_keys(list);
   options->declare(list, "the filter file");
   return [options] { return run(*options); };
 }

@@ -11,6 +11,7 @@
 #include <octobloom/growing_filter.h>
 #include <octobloom/plan.h>
 
+#include "line_filter.h"
 #include "options.h"
 #include "output.h"
 #include "process.h"
@@ -61,6 +62,7 @@ constexpr std::array<creatable_kind, 4> kinds{{
 struct create_options {
   common_options common;
   std::string output;
+  std::string like;
   std::optional<std::uint64_t> keys;
   std::optional<double> rate;
   std::optional<std::uint64_t> blocks;
@@ -94,7 +96,23 @@ const creatable_kind& chosen_kind(const create_options& options) {
                    : static_cast<std::size_t>(asked - options.asked.begin())];
 }
 
+/// An empty one of the kind, shape, plan, seed and hash of another.
+void save_like(const create_options& options) {
+  const bool sized = options.keys || options.rate || options.blocks || options.k || options.seed;
+  if (sized || std::count(options.asked.begin(), options.asked.end(), true) > 0) {
+    throw usage_error("--like takes size, seed and kind from its file: give no others");
+  }
+  const auto twin = open_filter(options.like, access::write, {});
+  twin->clear();
+  twin->save(options.output);
+}
+
 int run(const create_options& options) {
+  if (!options.like.empty()) {
+    if (!options.force) require_replaceable(options.output);
+    save_like(options);
+    return exit_done;
+  }
   const creatable_kind& kind = chosen_kind(options);
   if (!options.force) require_replaceable(options.output);
   kind.save_empty(chosen_plan(options), {.seed = options.seed.value_or(0)}, options.output);
@@ -110,6 +128,9 @@ std::function<int()> declare(option_list& list) {
   list.count("--blocks", options->blocks, "its size in blocks of 64 bytes, instead of -n and -p", 1,
              std::numeric_limits<std::uint32_t>::max());
   list.count("-k", options->k, "bits a key, with --blocks", 1, rot8::max_k);
+  list.file(
+      "--like", options->like,
+      "of the kind, size, plan, seed and hash of this filter file, so that both can be merged");
   list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
   for (std::size_t i = 1; i < kinds.size(); ++i) {
     list.flag("--" + std::string(kinds[i].name), options->asked[i], kinds[i].help);
@@ -128,7 +149,9 @@ const verb create_verb{
     "octobloom create --blocks 160 -k 7 -o small.octobloom # one of 10 KiB, 7 bits a key\n"
     "octobloom create --growing -n 1000 -p 0.01 -o any.octobloom # one that grows and keeps its "
     "rate\n"
-    "octobloom create --cuckoo -n 1M -p 0.001 -o members.octobloom # one that can forget",
+    "octobloom create --cuckoo -n 1M -p 0.001 -o members.octobloom # one that can forget\n"
+    "octobloom create --like monday.octobloom -o tuesday.octobloom # one that can be merged with "
+    "Monday's",
     declare};
 
 }  // namespace octobloom::cli

@@ -46,6 +46,7 @@ struct dedup_options {
   std::optional<window_size> window;
   bool summary = false;
   bool verify_body = true;
+  bool any_keys = false;
   bool force = false;
 };
 
@@ -230,6 +231,7 @@ std::unique_ptr<known_lines> go_on_with(const dedup_options& options) {
   Filter yesterday = Filter::load(options.filter, {.verify_body = options.verify_body});
   require_lines(yesterday.hashing(), options.filter);
   require_seed(options.seed, yesterday.seed(), options.filter);
+  if (!options.any_keys) require_line_family(yesterday.families(), options.filter);
   return remember_in(std::move(yesterday));
 }
 
@@ -364,6 +366,7 @@ std::function<int()> declare(option_list& list) {
             "the figures of the run on standard error, also when that is no terminal");
   list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
   list.force(options->force);
+  list.any_keys(options->any_keys);
   list.no_verify(options->verify_body);
   list.common(options->common);
   return [options] { return run(*options); };

@@ -75,6 +75,9 @@ std::string describe(const filter_facts& facts) {
                                                 : std::string("no count")) +
                             (facts.target_fpr > 0 ? " at " + percent(facts.target_fpr) : "")) +
          row("inserted", grouped(facts.inserted_keys) + " calls") +
+         row("families", facts.families == 0 && facts.inserted_keys == 0
+                             ? "none"
+                             : describe_families(facts.families)) +
          row("distinct keys", facts.estimated_keys ? "about " + grouped(*facts.estimated_keys)
                                                    : "more than can be told: every bit is set") +
          row("bits set", percent(facts.fill)) + row("false positives", percent(facts.current_fpr)) +
@@ -98,7 +101,11 @@ json report(const filter_facts& facts) {
             {"fill", facts.fill},
             {"estimated_keys", estimate},
             {"current_fpr", facts.current_fpr},
-            {"verdict", to_string(facts.verdict)}};
+            {"verdict", to_string(facts.verdict)},
+            {"families", json::array()}};
+  for (const key_family family : all_families) {
+    if (has_family(facts.families, family)) info["families"].push_back(to_string(family));
+  }
   if (facts.counters) {
     info["counter_bytes"] = facts.counters->bytes;
     info["saturated_counters"] = facts.counters->saturated.value_or(0);

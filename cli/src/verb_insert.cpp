@@ -17,6 +17,7 @@ int run(lines_and_filter& options) {
   const engine& e = options.common.chosen_engine();
 
   const announced_lock lock(options.filter);
+  options.any_keys = true;  // another family is no mistake here
   const auto target = options.open(access::write);
   const line_totals totals =
       run_lines({.lines = options.lines,

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <octobloom/error.h>
+#include <octobloom/file.h>
 #include <octobloom/plan.h>
 
 #include "numbers.h"
@@ -23,19 +25,44 @@ struct plan_options {
   std::optional<double> rate;
   bool json = false;
   bool table = false;
+  std::string filter;
 };
 
+/// The plan of a file may lack a number of keys, or a rate: what follows from them is null then.
 nlohmann::ordered_json to_json(const plan& p) {
+  using json = nlohmann::ordered_json;
+  const auto when = [](bool known, json value) { return known ? std::move(value) : json(nullptr); };
+  const bool has_keys = p.expected_keys > 0;
+  const bool has_classic = has_keys && p.target_fpr > 0;
   return {{"expected_keys", p.expected_keys},
           {"target_fpr", p.target_fpr},
-          {"classic_bits", p.classic.bits},
-          {"classic_k", p.classic.k},
-          {"classic_fpr", p.classic.fpr},
+          {"classic_bits", when(has_classic, p.classic.bits)},
+          {"classic_k", when(has_classic, p.classic.k)},
+          {"classic_fpr", when(has_classic, p.classic.fpr)},
           {"blocks", p.blocks},
           {"bytes", p.bytes()},
-          {"bits_per_key", p.bits_per_key()},
+          {"bits_per_key", when(has_keys, p.bits_per_key())},
           {"k", p.k},
-          {"expected_fpr", p.expected_fpr}};
+          {"expected_fpr", when(has_keys, p.expected_fpr)}};
+}
+
+/// The plan that a filter file was made by.
+plan plan_of(const std::string& path) {
+  const file_header header = filter_file_reader(path).header();
+  if (header.kind != filter_kind::plain && header.kind != filter_kind::counting) {
+    throw error(error_code::invalid_argument,
+                path + ": a " + std::string(to_string(header.kind)) +
+                    " filter has no one plan of blocks and k: see 'octobloom info', and make "
+                    "another one like it by 'octobloom create --like'");
+  }
+  plan p = plan_with_blocks(header.shape.blocks, header.shape.k);
+  p.expected_keys = header.planned_keys;
+  p.target_fpr = header.target_fpr;
+  if (p.expected_keys > 0) {
+    p.expected_fpr = expected_fpr(static_cast<double>(p.expected_keys), p.blocks, p.k);
+    if (p.target_fpr > 0) p.classic = classic_plan_for(p.expected_keys, p.target_fpr);
+  }
+  return p;
 }
 
 std::string percent(double rate) {
@@ -47,6 +74,14 @@ std::string bits_per_key(double bits, std::uint64_t keys) {
 }
 
 std::string describe(const plan& p) {
+  if (p.expected_keys == 0 || p.target_fpr == 0) {
+    return aligned({{"", "octobloom"},
+                    {"size", size_text(p.bytes())},
+                    {"blocks of 64 bytes", grouped(std::uint64_t{p.blocks})},
+                    {"k", std::to_string(p.k)},
+                    {"planned keys", p.expected_keys == 0 ? "-" : grouped(p.expected_keys)},
+                    {"false positives", p.expected_keys == 0 ? "-" : percent(p.expected_fpr)}});
+  }
   const auto classic_bits = static_cast<double>(p.classic.bits);
   return aligned({
       {"", "octobloom", "classic"},
@@ -81,12 +116,21 @@ std::string describe(const std::vector<plan>& plans) {
 }
 
 int run(const plan_options& options) {
+  if (!options.filter.empty()) {
+    if (options.keys || options.rate || options.table) {
+      throw usage_error(
+          "the plan of a file is asked for alone: -n, -p and --table do not go with it");
+    }
+    const plan p = plan_of(options.filter);
+    print(options.json ? to_json(p).dump(2) + "\n" : describe(p));
+    return exit_done;
+  }
   if (options.keys.has_value() != options.rate.has_value()) {
     throw usage_error("-n and -p go together: how many keys, at which rate of false positives");
   }
   if (options.keys.has_value() == options.table) {
     throw usage_error(options.table ? "--table goes without -n and -p: it prints a fixed ladder"
-                                    : "give -n and -p, or --table");
+                                    : "give -n and -p, or --table, or a filter file");
   }
   if (options.table) {
     const std::vector<plan> plans = ladder();
@@ -106,6 +150,7 @@ int run(const plan_options& options) {
 
 std::function<int()> declare(option_list& list) {
   auto options = std::make_shared<plan_options>();
+  list.file("FILTER", options->filter, "print the plan of this filter file");
   list.count("-n,--keys", options->keys, "distinct keys that the filter is to hold", 1);
   list.rate("-p,--fpr", options->rate, "share of unknown keys that may be taken for known ones");
   list.flag("--table", options->table,
@@ -121,6 +166,7 @@ extern const verb plan_verb;
 const verb plan_verb{"plan", "how large a filter has to be",
                      "octobloom plan -n 10M -p 0.001 # ten million keys at 0.1 %\n"
                      "octobloom plan -n 1e6 -p 0.01 --json # the same figures for a program\n"
+                     "octobloom plan seen.octobloom # the plan of a filter file\n"
                      "octobloom plan --table # a ladder of sizes",
                      declare};
 

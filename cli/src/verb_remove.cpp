@@ -53,6 +53,7 @@ int run(remove_options& options) {
 std::function<int()> declare(option_list& list) {
   auto options = std::make_shared<remove_options>();
   list.flag("--missing", options->missing, "print the lines that were not in it");
+  options->declare_any_keys(list);
   options->declare(list, "the filter file, which is replaced when all is done");
   return [options] { return run(*options); };
 }

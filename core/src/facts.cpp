@@ -25,6 +25,7 @@ filter_facts common_facts(const Filter& filter, filter_kind kind, const filter_s
   facts.planned_keys = filter.planned_keys();
   facts.target_fpr = filter.target_fpr();
   facts.inserted_keys = filter.inserted_keys();
+  facts.families = filter.families();
   return facts;
 }
 

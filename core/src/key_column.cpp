@@ -556,7 +556,7 @@ void column_reader::hash_rows(const key_column& column, std::uint64_t seed, std:
 key_family family_of(const key_columns& keys) noexcept {
   if (keys.is_composite() || keys.columns().empty()) return key_family::composites;
   const key_column* column = keys.columns().data();
-  if (column->type == column_type::dictionary && column->dictionary != nullptr) {
+  while (column->type == column_type::dictionary && column->dictionary != nullptr) {
     column = column->dictionary;
   }
   switch (column->type) {

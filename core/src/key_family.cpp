@@ -1,17 +1,8 @@
 #include <octobloom/key_family.h>
 
-#include <array>
-
 #include <octobloom/error.h>
 
 namespace octobloom {
-
-namespace {
-
-constexpr std::array every_family{key_family::integers, key_family::floats, key_family::strings,
-                                  key_family::composites, key_family::hashes};
-
-}  // namespace
 
 std::string_view to_string(key_family family) noexcept {
   switch (family) {
@@ -31,7 +22,7 @@ std::string_view to_string(key_family family) noexcept {
 
 std::string describe_families(key_families set) {
   std::string text;
-  for (const key_family family : every_family) {
+  for (const key_family family : all_families) {
     if (!has_family(set, family)) continue;
     if (!text.empty()) text += ", ";
     text += to_string(family);

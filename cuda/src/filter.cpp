@@ -111,12 +111,14 @@ octobloom::filter filter::to_host(stream on) const {
   copy_bytes(host.view().words(), words_.data(), bytes(), cudaMemcpyDeviceToHost, on,
              "copy a filter from the device");
   synchronize(on);
+  host.set_families(families());
   return host;
 }
 
 filter filter::copy(stream on) const {
   filter twin(shape_, planned_keys_, target_fpr_, on, temporaries());
   twin.inserted_keys_ = inserted_keys_;
+  twin.families_ = families_;
   copy_bytes(twin.words_.data(), words_.data(), bytes(), cudaMemcpyDeviceToDevice, on,
              "copy a filter");
   return twin;
@@ -139,6 +141,13 @@ void filter::require(const keys& batch) const {
   }
 }
 
+void filter::require_question(const keys& batch) const {
+  require(batch);
+  if (batch.size() > 0 && families_.is_strange(batch.family())) {
+    octobloom::detail::refuse_family(families(), batch.family());
+  }
+}
+
 void filter::insert(const keys& batch, stream on, insert_method method) {
   require(batch);
   int l2_bytes = 0;
@@ -152,11 +161,12 @@ void filter::insert(const keys& batch, stream on, insert_method method) {
   } else {
     detail::insert_sorted(at, view(), batch, plan);
   }
-  count_inserted(batch.size());
+  state_family(batch);
+  add_to_count(batch.size());
 }
 
 void filter::may_contain(const keys& batch, std::uint8_t* bitmap, stream on) const {
-  require(batch);
+  require_question(batch);
   require_output(bitmap, batch);
   require_bitmap(bitmap);
   detail::launch_contains({on, temporaries()}, view(), batch, bitmap);
@@ -200,7 +210,8 @@ std::uint64_t filter::insert_new(const keys& batch, std::uint8_t* bitmap, stream
   const detail::place at{on, temporaries()};
   const std::uint64_t fresh = batch.size() == 0 ? 0 : detail::insert_new(at, view(), batch, bitmap);
   synchronize(on);
-  count_inserted(fresh);
+  state_family(batch);
+  add_to_count(fresh);
   return fresh;
 }
 
@@ -211,13 +222,15 @@ void filter::merge(const filter& other, stream on) {
   }
   other.require_current();
   detail::merge({on, temporaries()}, view(), other.view());
-  count_inserted(other.inserted_keys_);
+  families_.unite(other.families_);
+  add_to_count(other.inserted_keys_);
 }
 
 void filter::clear(stream on) {
   require_current();
   detail::check(cudaMemsetAsync(words_.data(), 0, bytes(), on), "clear a filter");
   inserted_keys_ = 0;
+  families_.clear();
 }
 
 std::uint64_t filter::popcount(stream on) const {

@@ -59,6 +59,7 @@ struct filter_facts {
   std::uint64_t planned_keys = 0;   ///< 0: unplanned. Growing: of the first level
   double target_fpr = 0;            ///< 0: unplanned
   std::uint64_t inserted_keys = 0;  ///< calls, less removals
+  key_families families = 0;        ///< of the keys inserted so far; 0: none, or not known
   /// Share of the bits that are set, or of the slots that are taken, 0 to 1. Windowed: of the parts
   /// that still answer.
   double fill = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -25,6 +26,11 @@ enum class key_family : std::uint8_t {
 using key_families = std::uint8_t;
 
 inline constexpr key_families all_key_families = 31;
+
+/// Each of them, in the order of their bits.
+inline constexpr std::array all_families{key_family::integers, key_family::floats,
+                                         key_family::strings, key_family::composites,
+                                         key_family::hashes};
 
 [[nodiscard]] constexpr bool has_family(key_families set, key_family family) noexcept {
   return (set & static_cast<key_families>(family)) != 0;
@@ -92,6 +98,10 @@ class family_record {
     } else if (holds_keys) {
       forget();
     }
+  }
+  void unite(const family_record& other) noexcept {
+    const unsigned s = other.load();
+    unite(static_cast<key_families>(s & all_key_families), (s & not_known) != 0);
   }
   /// Every key goes.
   void clear() noexcept {

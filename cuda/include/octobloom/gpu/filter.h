@@ -43,8 +43,11 @@ class filter {
   [[nodiscard]] static filter from_host(const filter_queries<Source>& source, stream on = nullptr,
                                         const allocator& from = stream_ordered_allocator()) {
     const auto& host = static_cast<const Source&>(source);
-    return from_host(host.view(), host.inserted_keys(), host.planned_keys(), host.target_fpr(), on,
-                     from);
+    filter copy = from_host(host.view(), host.inserted_keys(), host.planned_keys(),
+                            host.target_fpr(), on, from);
+    copy.families_.unite(host.families(),
+                         host.inserted_keys() > 0 || octobloom::detail::any_bit(host.view()));
+    return copy;
   }
   /// Reads a filter file; checked as octobloom::filter::load does. Waits.
   [[nodiscard]] static filter load(const std::string& path, stream on = nullptr,
@@ -108,12 +111,22 @@ class filter {
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
   [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
   [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
-  /// For those who insert through view().
+  /// As octobloom::filter has them: a question with keys of another family is error{wrong_key}.
+  [[nodiscard]] key_families families() const noexcept { return families_.families(); }
+  /// From now on questions of every family are answered; false takes it back.
+  void accept_any_family(bool any) noexcept { families_.accept(any); }
+  /// For those who insert through view(); when they do not say of which family the keys were,
+  /// families() is not known from then on.
   void count_inserted(std::uint64_t keys) noexcept {
-    inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
+    if (keys > 0) families_.forget();
+    add_to_count(keys);
+  }
+  void count_inserted(std::uint64_t keys, key_family family) noexcept {
+    if (keys > 0) families_.state(family);
+    add_to_count(keys);
   }
 
-  /// The copy behind the template above.
+  /// The copy behind the template above; it knows of no families.
   [[nodiscard]] static filter from_host(const const_filter_view& view, std::uint64_t inserted_keys,
                                         std::uint64_t planned_keys, double target_fpr, stream on,
                                         const allocator& from);
@@ -124,6 +137,14 @@ class filter {
          const allocator& from);
 
   void require(const keys& batch) const;
+  /// The same, and throws error{wrong_key} for a family that was never inserted.
+  void require_question(const keys& batch) const;
+  void state_family(const keys& batch) noexcept {
+    if (batch.size() > 0) families_.state(batch.family());
+  }
+  void add_to_count(std::uint64_t keys) noexcept {
+    inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
+  }
   /// Throws error{invalid_argument} when another device is current.
   void require_current() const;
   /// Where temporaries come from; as require_current().
@@ -134,6 +155,7 @@ class filter {
   std::uint64_t inserted_keys_ = 0;
   std::uint64_t planned_keys_ = 0;
   double target_fpr_ = 0;
+  octobloom::detail::family_record families_;
   buffer words_;
 };
 

@@ -34,6 +34,13 @@ class keys {
   static keys hashes(const std::uint64_t* values, std::size_t count) noexcept {
     return {key_type::hashes, values, count};
   }
+  /// The same keys, said to have been of `family`: hashes of strings, integers that are the bits of
+  /// doubles.
+  [[nodiscard]] keys of(key_family family) const noexcept {
+    keys renamed = *this;
+    renamed.family_ = family;
+    return renamed;
+  }
   /// `bytes` and `offsets` of `keys` are device memory.
   static keys strings(const string_keys& keys) noexcept {
     gpu::keys batch(key_type::strings, keys.offsets, keys.count);
@@ -56,6 +63,8 @@ class keys {
   [[nodiscard]] keys from(std::size_t first) const noexcept { return slice(first, count_ - first); }
 
   [[nodiscard]] key_type type() const noexcept { return type_; }
+  /// What the keys were before they became 64 bits.
+  [[nodiscard]] key_family family() const noexcept { return family_; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   /// The values of the integer types and `hashes`; the offsets of `strings`.
   [[nodiscard]] const void* data() const noexcept { return data_; }
@@ -64,9 +73,15 @@ class keys {
 
  private:
   keys(key_type type, const void* data, std::size_t count) noexcept
-      : type_(type), data_(data), count_(count) {}
+      : type_(type), family_(family_of(type)), data_(data), count_(count) {}
+
+  static key_family family_of(key_type type) noexcept {
+    if (type == key_type::strings) return key_family::strings;
+    return type == key_type::hashes ? key_family::hashes : key_family::integers;
+  }
 
   key_type type_;
+  key_family family_;
   const void* data_;
   std::size_t count_;
   const char* bytes_ = nullptr;

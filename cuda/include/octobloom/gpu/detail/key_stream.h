@@ -286,14 +286,15 @@ class key_stream {
     const auto* words = s.device.template data<const std::uint64_t>();
     switch (s.kind) {
       case key_kind::integers:
-        return gpu::keys::integers(words, s.count);
+        return gpu::keys::integers(words, s.count).of(keys_.family());
       case key_kind::hashes:
-        return gpu::keys::hashes(words, s.count);
+        return gpu::keys::hashes(words, s.count).of(keys_.family());
       case key_kind::strings:
         break;
     }
     return gpu::keys::strings({reinterpret_cast<const char*>(words + s.count + 1), words, s.count,
-                               keys_.as_strings().separator});
+                               keys_.as_strings().separator})
+        .of(keys_.family());
   }
 
   Device& device_;

@@ -293,7 +293,7 @@ static void test_offsets(octobloom_filter* filter) {
   static const size_t counts[] = {1, 2, 3, 7, 8, 9, 4095, 4096, 4097, LONG};
   static const uint64_t huge[] = {UINT64_MAX, UINT64_MAX - 2, UINT64_C(1) << 63, UINT64_C(1) << 62,
                                   UINT64_C(1) << 48};
-  octobloom_keys keys = {OCTOBLOOM_STRINGS, 2, NULL, bytes, zeros, 1};
+  octobloom_keys keys = {OCTOBLOOM_STRINGS, 2, NULL, bytes, zeros, 1, 0};
   uint64_t count = 99;
   size_t c, i, h;
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0 no length: from 0 to 0, less a separator of 1",
@@ -490,6 +490,107 @@ static void test_verdicts(const char* path) {
   octobloom_filter_destroy(filter);
 }
 
+static octobloom_keys hashes_of(int32_t family) {
+  octobloom_keys keys = integers(0, 3);
+  keys.kind = OCTOBLOOM_HASHES;
+  keys.family = family;
+  return keys;
+}
+
+static uint32_t families_in(const octobloom_filter* filter) {
+  octobloom_info info;
+  memset(&info, 0, sizeof info);
+  OK(octobloom_filter_get_info(filter, &info));
+  return info.families;
+}
+
+static void test_families(const char* path) {
+  octobloom_filter* filter = new_filter(COUNT, 0.001);
+  octobloom_filter* loaded = NULL;
+  octobloom_growing* growing = NULL;
+  octobloom_counting* counting = NULL;
+  const octobloom_plan plan = plan_of(COUNT, 0.001);
+  octobloom_info info;
+  octobloom_keys keys = lines();
+  octobloom_view view;
+  uint64_t count = 99;
+  uint8_t bitmap = 0x77;
+
+  CHECK(families_in(filter) == 0);
+  OK(octobloom_filter_may_contain(filter, &keys, NULL, NULL, 1));
+  keys = integers(0, 8);
+  OK(octobloom_filter_insert(filter, &keys, 1));
+  CHECK(families_in(filter) == OCTOBLOOM_FAMILY_INTEGERS);
+  keys = lines();
+  FAILS(OCTOBLOOM_WRONG_KEY, "integers",
+        octobloom_filter_may_contain(filter, &keys, &bitmap, &count, 1));
+  CHECK(bitmap == 0x77 && count == 99);
+  CHECK(octobloom_filter_may_contain_hash(filter, 1, 0) == -OCTOBLOOM_WRONG_KEY);
+  CHECK(strstr(octobloom_message(), "hashes") != NULL);
+  CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_integer(7, 0),
+                                          OCTOBLOOM_FAMILY_INTEGERS) == 1);
+  OK(octobloom_filter_accept_any_family(filter, 1));
+  OK(octobloom_filter_may_contain(filter, &keys, &bitmap, &count, 1));
+  CHECK(octobloom_filter_may_contain_hash(filter, 1, 0) >= 0);
+  OK(octobloom_filter_accept_any_family(filter, 0));
+  FAILS(OCTOBLOOM_WRONG_KEY, "strings", octobloom_filter_may_contain(filter, &keys, NULL, NULL, 1));
+
+  keys = hashes_of(OCTOBLOOM_FAMILY_COMPOSITES);
+  OK(octobloom_filter_insert_new(filter, &keys, NULL, NULL, 1));
+  CHECK(families_in(filter) == 9);
+  keys = integers(0, 3); /* the bits of doubles */
+  keys.family = OCTOBLOOM_FAMILY_FLOATS;
+  FAILS(OCTOBLOOM_WRONG_KEY, "floating point",
+        octobloom_filter_may_contain(filter, &keys, NULL, NULL, 1));
+  OK(octobloom_filter_insert(filter, &keys, 1));
+  octobloom_filter_insert_hash(filter, 5, 0);
+  CHECK(octobloom_filter_insert_new_hash(filter, 5, OCTOBLOOM_FAMILY_STRINGS) == 0);
+  CHECK(families_in(filter) == 31);
+  keys.family = 3;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 3", octobloom_filter_insert(filter, &keys, 1));
+  keys.family = OCTOBLOOM_FAMILY_STRINGS;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 4", octobloom_filter_insert(filter, &keys, 1));
+
+  OK(octobloom_filter_save(filter, path));
+  OK(octobloom_filter_load(path, 1, &loaded));
+  CHECK(families_in(loaded) == 31);
+  OK(octobloom_filter_clear(loaded));
+  CHECK(families_in(loaded) == 0);
+  OK(octobloom_filter_get_view(loaded, &view));
+  keys = lines();
+  OK(octobloom_view_insert(&view, &keys, 1));
+  OK(octobloom_filter_count_inserted(loaded, 4, 0));
+  keys = integers(0, 8);
+  OK(octobloom_filter_insert(loaded, &keys, 1));
+  CHECK(families_in(loaded) == 0);
+  OK(octobloom_filter_merge(filter, loaded));
+  CHECK(families_in(filter) == 0);
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 7", octobloom_filter_count_inserted(loaded, 4, 7));
+
+  OK(octobloom_growing_create(10, 0.001, 0, 0, NULL, &growing));
+  OK(octobloom_counting_create(&plan, NULL, &counting));
+  keys = lines();
+  OK(octobloom_growing_insert(growing, &keys, 1));
+  OK(octobloom_counting_insert(counting, &keys, 1));
+  memset(&info, 0, sizeof info);
+  OK(octobloom_growing_get_info(growing, &info));
+  CHECK(info.families == OCTOBLOOM_FAMILY_STRINGS);
+  OK(octobloom_counting_get_info(counting, &info));
+  CHECK(info.families == OCTOBLOOM_FAMILY_STRINGS);
+  keys = integers(0, 8);
+  FAILS(OCTOBLOOM_WRONG_KEY, "strings",
+        octobloom_growing_may_contain(growing, &keys, NULL, NULL, 1));
+  FAILS(OCTOBLOOM_WRONG_KEY, "strings", octobloom_counting_remove(counting, &keys, NULL, NULL, 1));
+  OK(octobloom_growing_accept_any_family(growing, 1));
+  OK(octobloom_counting_accept_any_family(counting, 1));
+  OK(octobloom_growing_may_contain(growing, &keys, NULL, NULL, 1));
+  OK(octobloom_counting_remove(counting, &keys, NULL, NULL, 1));
+  octobloom_counting_destroy(counting);
+  octobloom_growing_destroy(growing);
+  octobloom_filter_destroy(loaded);
+  octobloom_filter_destroy(filter);
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
@@ -497,7 +598,7 @@ int main(int argc, char** argv) {
   } tests[] = {
       {"plans", test_plans},       {"filters", test_filters},   {"files", test_files},
       {"growing", test_growing},   {"counting", test_counting}, {"views", test_views},
-      {"verdicts", test_verdicts}, {"errors", test_errors},
+      {"verdicts", test_verdicts}, {"errors", test_errors},     {"families", test_families},
   };
   size_t i;
   for (i = 0; i < 2 * COUNT; ++i) numbers[i] = i;

@@ -162,7 +162,7 @@ TEST(command, after_two_dashes_every_argument_is_a_name) {
   expect_success(run({"merge", "-o", "m", "./-f", "--", "-f"}, here), "");
   expect_success(run({"check", "m", "--", "-d", "-n"}, here), "-d\n-n\n");
   EXPECT_EQ(run({"info", "--", "-f"}, here).status, 0);
-  expect_failure(run({"plan", "--", "-n", "9"}, here), "-n");
+  expect_failure(run({"bench", "--", "-n", "9"}, here), "-n");
 }
 
 TEST(command, a_file_may_be_called_dash) {

@@ -67,7 +67,8 @@ TEST_F(filters, are_created_empty) {
   EXPECT_EQ(made.at("current_fpr"), 0.0);
   EXPECT_EQ(made.at("verdict"), "fine");
   EXPECT_EQ(made.at("bytes"), 64 * made.at("blocks").get<std::uint64_t>());
-  EXPECT_EQ(made.size(), 14u);
+  EXPECT_EQ(made.at("families"), nlohmann::json::array());
+  EXPECT_EQ(made.size(), 15u);
   EXPECT_EQ(std::filesystem::file_size(file), made.at("bytes").get<std::uint64_t>() + 128);
 }
 

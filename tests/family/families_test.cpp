@@ -193,7 +193,9 @@ std::size_t expect_questions(Filter& f, unsigned in, const std::string& what) {
     EXPECT_NE(text.find(describe_families(static_cast<key_families>(in))), std::string::npos)
         << cell << ": " << text;
     EXPECT_NE(text.find("any family"), std::string::npos) << cell << ": " << text;
-    if (q.has_options) EXPECT_NO_THROW(q.ask(f, {.any_family = true})) << cell;
+    if (q.has_options) {
+      EXPECT_NO_THROW(q.ask(f, {.any_family = true})) << cell;
+    }
     f.accept_any_family(true);
     EXPECT_NO_THROW(q.ask(f, {})) << cell;
     f.accept_any_family(false);

@@ -133,6 +133,16 @@ TEST(Plan, UnevenSharesOfTheHashRangeRaiseTheRateOfVeryLargeFilters) {
   EXPECT_NEAR(ratio(64 * gib, 22, 12), 1, 1e-9);
 }
 
+/// The chance of equal pattern sources goes by each block's own load, too: were n / blocks taken
+/// for it, the first three would be 2.8, 0.5 and 0.16 % lower. The figures are of the page's
+/// formula, with 60 digits in Python.
+TEST(Plan, EqualPatternSourcesGoByTheLoadsOfVeryLargeFilters) {
+  EXPECT_NEAR(expected_fpr(15e9, 3'000'000'000u, 14) / 4.917508762819482e-09, 1, 1e-3);
+  EXPECT_NEAR(expected_fpr(20e9, 2'900'000'000u, 15) / 3.6601345915379565e-08, 1, 1e-3);
+  EXPECT_NEAR(expected_fpr(24e9, 3'600'000'000u, 13) / 1.0959390994019447e-07, 1, 1e-3);
+  EXPECT_NEAR(expected_fpr(30e9, 3'000'000'000u, 12) / 1.3556777771442135e-06, 1, 1e-4);
+}
+
 TEST(Plan, LostKeysAreTheIntegralOfTheRate) {
   const plan ours = plan_for(100'000, 0.01);
   double sum = 0;

@@ -343,7 +343,7 @@ TEST(Files, AreTheGoldenOnes) {
     filter built = filter::load(golden / file);
     built.clear();
     host_insert<layout<4, 1>>(gpu_view(built), integers(keys, built.seed()), count);
-    built.count_inserted(count);
+    built.count_inserted(count, key_family::integers);
     const std::filesystem::path saved =
         std::filesystem::path(::testing::TempDir()) / ("octobloom-cuda-" + std::string(file));
     built.save(saved);

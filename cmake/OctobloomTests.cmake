@@ -39,7 +39,8 @@ function(octobloom_add_test name)
     LINK octobloom::octobloom GTest::gtest GTest::gmock GTest::gtest_main ${arg_LINK})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE
-    OCTOBLOOM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests" ${arg_DEFINITIONS})
+    OCTOBLOOM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests" ${arg_DEFINITIONS}
+    $<$<BOOL:${CMAKE_CROSSCOMPILING}>:OCTOBLOOM_TEST_SLOW_BUILD>)  # an emulator is slow
   _octobloom_test_properties(properties labels)
   gtest_discover_tests(${name}
     TEST_PREFIX "${name}."

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <octobloom/error.h>
+#include <octobloom/mapped_filter.h>
 
 /// What the tests of every room share.
 namespace octobloom_test {
@@ -28,7 +29,8 @@ namespace octobloom_test {
 #endif
 #endif
 
-/// `full` trials in an optimised build, `reduced` where sanitizers or assertions slow them down.
+/// `full` trials in an optimised build, `reduced` where sanitizers, assertions or an emulator slow
+/// them down.
 constexpr std::uint64_t trials(std::uint64_t full, std::uint64_t reduced) {
 #ifdef OCTOBLOOM_TEST_SLOW_BUILD
   (void)full;
@@ -38,6 +40,16 @@ constexpr std::uint64_t trials(std::uint64_t full, std::uint64_t reduced) {
   return full;
 #endif
 }
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+using octobloom::mapped_filter;
+#else
+/// Always a copy: a file's words cannot be used in place here.
+struct mapped_filter : octobloom::mapped_filter {
+  explicit mapped_filter(const std::string& path, octobloom::mapping_options options = {})
+      : octobloom::mapped_filter(path, {.verify_body = options.verify_body, .copy = true}) {}
+};
+#endif
 
 /// A file of tests/golden. Throws when it is not there, so that no test passes on an empty table.
 inline std::string golden_path(const std::string& name) {

@@ -2,10 +2,11 @@
 # Installs what is missing, and only that, on Debian or Ubuntu. Quick when nothing is missing.
 #
 #   tools/deps.sh [GROUP...]      groups: build test cli simd bench report speed format clang python
-#                                         qemu demo
+#                                         qemu ports demo
 #
 # Without a group: what building, testing and measuring need. This is the one place with package
-# names; the versions we accept are in cmake/OctobloomDependencies.cmake.
+# names; the versions we accept are in cmake/OctobloomDependencies.cmake. A package of another
+# processor (NAME:ARCHITECTURE) is not installed but unpacked below build/sysroot/ARCHITECTURE.
 set -euo pipefail
 
 # group  package  what for
@@ -30,6 +31,17 @@ clang   clang-16             the other compiler
 python  python3-dev          headers of the Python package
 python  python3-venv         its build environment
 qemu    qemu-user            SIMD targets that this processor does not have
+ports   qemu-user            emulator of other processors
+ports   g++-aarch64-linux-gnu  compiler for ARM
+ports   libhwy1:arm64        Highway for ARM
+ports   libhwy-dev:arm64     Highway for ARM
+ports   libgtest-dev:arm64   GoogleTest for ARM
+ports   libgmock-dev:arm64   GoogleMock for ARM
+ports   libxxhash-dev:arm64  xxHash for ARM
+ports   g++-s390x-linux-gnu  compiler for a big-endian processor
+ports   libgtest-dev:s390x   GoogleTest for it
+ports   libgmock-dev:s390x   GoogleMock for it
+ports   libxxhash-dev:s390x  xxHash for it
 demo    apt-file             Debian file index, the real data of the demo
 '
 defaults='build cli simd test bench qemu speed'
@@ -39,7 +51,7 @@ groups=("$@")
 if ((${#groups[@]} == 0)); then read -ra groups <<<"$defaults"; fi
 for group in "${groups[@]}"; do
   if [[ $group == -h || $group == --help ]]; then
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
     exit 0
   fi
   if ! grep -qx -- "$group" <<<"$known"; then
@@ -55,8 +67,13 @@ fi
 
 installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | awk '$1 == "installed" { print $2 }' | tr '\n' ' ') "
 missing=()
+foreign=()
 while read -r group package purpose; do
   [[ -n $group && " ${groups[*]} " == *" $group "* && $installed != *" $package "* ]] || continue
+  if [[ $package == *:* ]]; then
+    foreign+=("$package")
+    continue
+  fi
   # A compiler that someone put there by other means will do.
   [[ $package == ninja-build || $package == cmake || $package == ccache ]] &&
     command -v "${package%-build}" >/dev/null && continue
@@ -64,6 +81,41 @@ while read -r group package purpose; do
   printf '  %-20s %s\n' "$package" "$purpose" >&2
   missing+=("$package")
 done <<<"$packages"
+
+# Asks the archive for another architecture in a state of its own: what apt and dpkg of this machine
+# know stays as it is.
+unpack_foreign() {
+  local architecture=$1 root state
+  shift
+  root=build/sysroot/$architecture
+  [[ -e $root/packages && $(<"$root/packages") == "$*" ]] && return
+  echo "deps.sh: missing, will be unpacked below $root: $*" >&2
+  rm -rf "$root"
+  mkdir -p "$root"
+  state=$(realpath "$root")/apt
+  mkdir -p "$state"/{lists,archives,debs}/partial
+  touch "$state/status"
+  local apt=(apt-get -qq -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture"
+    -o "Dir::State=$state" -o "Dir::State::Lists=$state/lists" -o "Dir::State::status=$state/status"
+    -o "Dir::Cache=$state" -o "Dir::Cache::archives=$state/archives" -o APT::Sandbox::User=
+    -o Acquire::Languages=none)
+  if "${apt[@]}" update && (cd "$state/debs" && "${apt[@]}" download "$@"); then
+    for package in "$state"/debs/*.deb; do dpkg-deb -x "$package" "$root"; done
+    echo "$*" >"$root/packages"
+  else
+    echo "deps.sh: no packages for $architecture from this machine's archives: tests that need" \
+      "them are skipped" >&2
+  fi
+  rm -rf "$state"
+}
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+for architecture in $(printf '%s\n' "${foreign[@]##*:}" | sort -u); do
+  names=()
+  for package in "${foreign[@]}"; do
+    [[ $package == *":$architecture" ]] && names+=("${package%:*}")
+  done
+  unpack_foreign "$architecture" "${names[@]}"
+done
 ((${#missing[@]})) || exit 0
 
 as_root=()

@@ -19,7 +19,8 @@ namespace {
 class guarded_filter : public mapped_filter {
  public:
   guarded_filter(const std::string& path, const load_options& options)
-      : mapped_filter(path, {.verify_body = false}), guard_(view().words(), bytes(), path) {
+      : mapped_filter(path, {.verify_body = false, .copy = !files_can_be_used_in_place}),
+        guard_(view().words(), bytes(), path) {
     if (options.verify_body) verify_body();
   }
 

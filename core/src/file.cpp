@@ -16,6 +16,7 @@
 #include <octobloom/hash.h>
 
 #include "file_system.h"
+#include "little_endian.h"
 
 namespace octobloom {
 
@@ -253,6 +254,7 @@ void filter_file_reader::read_body(std::span<std::byte> body, const load_options
 void filter_file_reader::read_piece(std::span<std::byte> piece, const load_options& options) {
   if (!read_exactly(descriptor_, piece, path_)) bad_file(path_, "became shorter while it was read");
   if (options.verify_body) body_hash_.add(piece.data(), piece.size());
+  detail::swap_to_little_endian(piece);
 }
 
 void filter_file_reader::finish_body(const load_options& options) const {
@@ -265,7 +267,9 @@ void filter_file_reader::refuse(const std::string& what) const {
 
 void verify_body(std::span<const std::byte> body, const file_header& header,
                  const std::string& path) {
-  require_checksum(header, xxh64(body.data(), body.size()), path);
+  xxh64_stream hash;
+  detail::for_little_endian(body, [&](auto bytes) { hash.add(bytes.data(), bytes.size()); });
+  require_checksum(header, hash.digest(), path);
 }
 
 void write_filter_file(const std::string& path, file_header header,
@@ -274,12 +278,14 @@ void write_filter_file(const std::string& path, file_header header,
   xxh64_stream hash;
   for (const auto& piece : pieces) {
     header.body_bytes += piece.size();
-    hash.add(piece.data(), piece.size());
+    detail::for_little_endian(piece, [&](auto bytes) { hash.add(bytes.data(), bytes.size()); });
   }
   header.body_checksum = hash.digest();
   atomic_file file(path, atomic_file::locking::target);
   file.write(encode_header(header));
-  for (const auto& piece : pieces) file.write(piece);
+  for (const auto& piece : pieces) {
+    detail::for_little_endian(piece, [&](auto bytes) { file.write(bytes); });
+  }
   file.commit();
 }
 

@@ -24,6 +24,12 @@ mapped_filter::mapped_filter(const std::string& path, const mapping_options& opt
                    {.verify_body = options.verify_body});
     return;
   }
+  if constexpr (!files_can_be_used_in_place) {
+    throw error(error_code::invalid_argument,
+                path +
+                    ": the little-endian words of a filter file cannot be used in place on this "
+                    "big-endian machine: ask for a copy, or use filter::load()");
+  }
   mapped_bytes_ = file_header_bytes + header_.body_bytes;
   mapping_ = mmap(nullptr, mapped_bytes_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (mapping_ == MAP_FAILED) {

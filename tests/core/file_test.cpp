@@ -10,7 +10,7 @@
 #include <thread>
 
 #include <octobloom/file_lock.h>
-#include <octobloom/mapped_filter.h>
+#include <octobloom/filter.h>
 
 #include "support.h"
 
@@ -20,6 +20,7 @@ using namespace octobloom;
 using octobloom_test::expect_error;
 using octobloom_test::golden_path;
 using octobloom_test::golden_rows;
+using octobloom_test::mapped_filter;
 using octobloom_test::read_file;
 using octobloom_test::temporary_folder;
 using octobloom_test::write_file;
@@ -137,9 +138,11 @@ TEST(File, EveryBodyBitFlippedIsFoundUnlessTheCheckIsSkipped) {
 
 /// Sets a field and makes the header's checksum fit again, as a hostile writer would.
 std::string forged(std::string file, std::size_t offset, std::size_t size, std::uint64_t value) {
-  for (std::size_t i = 0; i < size; ++i) file[offset + i] = static_cast<char>(value >> (8 * i));
-  const std::uint64_t sum = xxh64(file.data(), 120);
-  std::memcpy(file.data() + 120, &sum, sizeof sum);
+  const auto put = [&file](std::size_t at, std::size_t bytes, std::uint64_t number) {
+    for (std::size_t i = 0; i < bytes; ++i) file[at + i] = static_cast<char>(number >> (8 * i));
+  };
+  put(offset, size, value);
+  put(120, 8, xxh64(file.data(), 120));
   return file;
 }
 

@@ -35,6 +35,7 @@ namespace {
 
 using namespace octobloom;
 using octobloom_test::expect_error;
+using octobloom_test::mapped_filter;
 using octobloom_test::random_numbers;
 using octobloom_test::read_file;
 using octobloom_test::temporary_folder;
@@ -537,6 +538,7 @@ TEST(MappedFilter, ACopyOutlivesItsFile) {
 }
 
 TEST(MappedFilter, NoticesThatItsFileWasCutShort) {
+  if (!files_can_be_used_in_place) GTEST_SKIP() << "only copies on this machine";
   const temporary_folder folder;
   const std::string path = folder.file("f");
   with_key(1).save(path);
@@ -554,6 +556,7 @@ TEST(MappedFilter, NoticesThatItsFileWasCutShort) {
 const_filter_view view_in_use{nullptr, {}};
 
 TEST(MappedFilter, TheSignalOfALostPageNamesAnAddressInTheView) {
+  if (!files_can_be_used_in_place) GTEST_SKIP() << "only copies on this machine";
   const temporary_folder folder;
   const std::string path = folder.file("f");
   filter::with_blocks(1000, 8).save(path);
@@ -574,6 +577,18 @@ TEST(MappedFilter, TheSignalOfALostPageNamesAnAddressInTheView) {
     return found;
   });
   EXPECT_EQ(status, 5);
+}
+
+TEST(MappedFilter, IsACopyOrAnErrorWhereWordsAreBigEndian) {
+  const temporary_folder folder;
+  with_key(1).save(folder.file("f"));
+  if (files_can_be_used_in_place) {
+    EXPECT_NO_THROW((void)octobloom::mapped_filter(folder.file("f"), {}));
+    return;
+  }
+  const error e = expect_error(error_code::invalid_argument,
+                               [&] { (void)octobloom::mapped_filter(folder.file("f"), {}); });
+  EXPECT_NE(std::string(e.what()).find("ask for a copy"), std::string::npos);
 }
 
 }  // namespace

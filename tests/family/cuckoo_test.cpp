@@ -215,8 +215,8 @@ TEST(cuckoo_file, damaged_anywhere_is_refused) {
 TEST(cuckoo_file, judges_its_header_and_its_slots) {
   const std::string bytes = family::read_file(family::golden("cuckoo"));
   const family::scratch_file file;
-  const auto expect_refused = [&](std::size_t at, char value, const std::string& part) {
-    file.write(family::forged(bytes, [&](std::string& b) { b[at] = value; }));
+  const auto expect_refused = [&](std::size_t at, int value, const std::string& part) {
+    file.write(family::forged(bytes, [&](std::string& b) { b[at] = static_cast<char>(value); }));
     family::expect_error(error_code::bad_file, part,
                          [&] { (void)cuckoo_filter::load(file.path()); });
   };

@@ -370,7 +370,7 @@ TEST(growing_file, is_not_taken_for_a_plain_one) {
   family::expect_error(error_code::bad_file, "holds a growing filter, not a plain one",
                        [&] { (void)filter::load(path); });
   family::expect_error(error_code::bad_file, "holds a growing filter, not a plain one",
-                       [&] { mapped_filter mapped(path); });
+                       [&] { octobloom_test::mapped_filter mapped(path); });
   family::expect_error(error_code::bad_file, "holds a plain filter, not a growing one",
                        [&] { (void)growing_filter::load(family::golden("one-block")); });
 }

@@ -69,8 +69,8 @@ class filter_file_reader {
   /// Throws error{bad_file} that names both kinds when the file holds another kind.
   void require_kind(filter_kind kind) const;
 
-  /// Reads the body, header().body_bytes long, and checks it unless told otherwise. Throws
-  /// error{io} or error{bad_file}.
+  /// Reads the body, header().body_bytes long, as 64-bit words of this machine, and checks it
+  /// unless told otherwise. Throws error{io} or error{bad_file}.
   void read_body(std::span<std::byte> body, const load_options& options);
 
   /// The same in pieces of whole 64 bytes, in the order of the file; finish_body() compares the
@@ -88,13 +88,14 @@ class filter_file_reader {
   xxh64_stream body_hash_;
 };
 
-/// Compares `body` with the header's checksum. `path` is for the message. Throws error{bad_file}.
+/// Compares `body`, 64-bit words of this machine, with the header's checksum. `path` is for the
+/// message. Throws error{bad_file}.
 void verify_body(std::span<const std::byte> body, const file_header& header,
                  const std::string& path);
 
 /// Writes a filter file of `header` (its body fields are filled in here) and a body of `pieces`,
-/// each of whole 64 bytes. Where there is a file already, waits for its file_lock and then replaces
-/// it. Throws error{io}.
+/// each of whole 64 bytes, 64-bit words of this machine. Where there is a file already, waits for
+/// its file_lock and then replaces it. Throws error{io}.
 void write_filter_file(const std::string& path, file_header header,
                        std::span<const std::span<const std::byte>> pieces);
 void write_filter_file(const std::string& path, file_header header,

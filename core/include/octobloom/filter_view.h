@@ -9,9 +9,9 @@
 
 namespace octobloom {
 
-static_assert(
-    std::endian::native == std::endian::little,
-    "filters are little-endian words used in place: this machine needs a byte-swapping port");
+/// Whether the body of a filter file, little-endian words, can be used in place. Filters in memory
+/// are words of this machine everywhere, and saving and loading swap them where it needs that.
+inline constexpr bool files_can_be_used_in_place = std::endian::native == std::endian::little;
 
 /// Who turns keys into hashes; the number is the file's hash id.
 enum class key_hashing : std::uint8_t {
@@ -36,7 +36,7 @@ struct filter_shape {
 };
 
 /// A filter in somebody else's memory: read only. Trivially copyable. `words` is 64-byte aligned
-/// and holds shape.word_count() words. Concurrent reads are safe.
+/// and holds shape.word_count() words of this machine. Concurrent reads are safe.
 class const_filter_view {
  public:
   constexpr const_filter_view(const std::uint64_t* words, const filter_shape& shape) noexcept

@@ -27,8 +27,18 @@ struct mapping_options {
 /// two the end reads as zeros.
 class mapped_filter : public filter_queries<mapped_filter> {
  public:
-  /// Throws error{io} or error{bad_file}; with `copy`, error{out_of_memory}, too.
-  explicit mapped_filter(const std::string& path, const mapping_options& options = {});
+  /// Throws error{io} or error{bad_file}; with `copy`, error{out_of_memory}, too. On a big-endian
+  /// machine only a copy can be had: without options this does not compile there, and without
+  /// `copy` it throws error{invalid_argument}.
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+  __attribute__((
+      unavailable("the little-endian words of a filter file cannot be used in place on "
+                  "this big-endian machine: ask for a copy, or use filter::load()")))
+#endif
+  explicit mapped_filter(const std::string& path)
+      : mapped_filter(path, mapping_options{}) {
+  }
+  mapped_filter(const std::string& path, const mapping_options& options);
   mapped_filter(mapped_filter&& other) noexcept;
   mapped_filter& operator=(mapped_filter&& other) noexcept;
   mapped_filter(const mapped_filter&) = delete;

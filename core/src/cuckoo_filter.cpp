@@ -215,6 +215,16 @@ std::uint64_t cuckoo_filter::insert(const key_batch& keys, const bulk_options& o
   return inserted;
 }
 
+std::uint64_t cuckoo_filter::insert(const key_columns& keys, const bulk_options& options) {
+  bool full = false;
+  return detail::answer_rows(keys, seed(), hashing(), bytes(), null_rows::drop, {}, options,
+                             [&](const key_batch& batch, std::uint8_t*) {
+                               const std::uint64_t inserted = full ? 0 : insert(batch, options);
+                               full = inserted < batch.size();
+                               return inserted;
+                             });
+}
+
 std::uint64_t cuckoo_filter::take_out(const key_batch& keys, std::uint8_t* bitmap,
                                       const bulk_options& options) {
   return detail::for_each_hash(

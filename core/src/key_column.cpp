@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <octobloom/detail/keyed.h>
 #include <octobloom/error.h>
 
 namespace octobloom {
@@ -178,6 +179,48 @@ void compact(const std::uint64_t* from, const std::uint8_t* valid, std::size_t c
   }
 }
 
+/// Sets the first `count` bits, and clears the rest of the last byte.
+void set_all(std::uint8_t* bits, std::size_t count) noexcept {
+  std::fill_n(bits, count / 8, std::uint8_t{0xFF});
+  if (count % 8 != 0) bits[count / 8] = static_cast<std::uint8_t>((1u << (count % 8)) - 1);
+}
+
+void write_valid(const key_piece& piece, std::size_t count, std::uint8_t* valid) noexcept {
+  if (piece.valid == nullptr) return set_all(valid, count);
+  std::copy_n(piece.valid, bitmap_bytes(count), valid);
+}
+
+/// Entry [mask][bits]: the lowest bits at the places where the mask has ones.
+constexpr auto deposits = [] {
+  std::array<std::array<std::uint8_t, 16>, 16> table{};
+  for (unsigned mask = 0; mask < 16; ++mask) {
+    for (unsigned bits = 0; bits < 16; ++bits) {
+      unsigned next = 0;
+      for (unsigned place = 0; place < 4; ++place) {
+        if ((mask >> place & 1u) == 0) continue;
+        table[mask][bits] |= static_cast<std::uint8_t>((bits >> next & 1u) << place);
+        ++next;
+      }
+    }
+  }
+  return table;
+}();
+
+/// Spreads answers without nulls over the rows that are none. `dense` has two bytes to spare.
+void deposit(const std::uint8_t* dense, const std::uint8_t* valid, std::size_t count,
+             std::uint8_t* bitmap) noexcept {
+  std::size_t at = 0;
+  const auto spread = [&](unsigned mask) -> unsigned {
+    const unsigned bits = (dense[at / 8] | unsigned{dense[at / 8 + 1]} << 8) >> (at % 8) & 15u;
+    at += static_cast<std::size_t>(std::popcount(mask));
+    return deposits[mask][bits];
+  };
+  for (std::size_t i = 0; i < bitmap_bytes(count); ++i) {
+    const unsigned low = spread(valid[i] & 15u);
+    bitmap[i] = static_cast<std::uint8_t>(low | spread(valid[i] >> 4u) << 4);
+  }
+}
+
 // ------------------------------------------------------------------ one column
 
 /// Reads one column, each row to a key of its own.
@@ -279,6 +322,21 @@ class column_reader {
         return dictionary_rows(first, count, valid);
     }
     refuse("a column of an unknown type");
+  }
+
+  /// Whether the rows' keys can be used where they lie, however many they are.
+  [[nodiscard]] bool in_place() const noexcept {
+    if (column_->validity != nullptr) return false;
+    switch (column_->type) {
+      case column_type::int64:
+      case column_type::uint64:
+      case column_type::decimal64:
+        return in_place_words(column_->values, 0) != nullptr;
+      case column_type::large_binary:
+        return in_place_words(column_->offsets, 0) != nullptr;
+      default:
+        return false;
+    }
   }
 
   /// Memory for as many words, which stays until the next call for more.
@@ -512,11 +570,12 @@ class column_reader {
   bool has_hashes_ = false;
 };
 
-/// Calls `act(piece, first)` for the rows of `keys`, in pieces that stay in the caches.
+/// Calls `act(piece, first, count)` for the rows of `keys`, `rows` at a time.
 template <class Act>
-void for_each_piece(const key_columns& keys, key_reader& reader, null_rows nulls, const Act& act) {
-  for (std::size_t first = 0; first < keys.rows(); first += key_reader::piece_rows) {
-    const std::size_t count = std::min(key_reader::piece_rows, keys.rows() - first);
+void for_each_piece(const key_columns& keys, key_reader& reader, std::size_t rows, null_rows nulls,
+                    const Act& act) {
+  for (std::size_t first = 0; first < keys.rows(); first += rows) {
+    const std::size_t count = std::min(rows, keys.rows() - first);
     act(reader.read(first, count, nulls), first, count);
   }
 }
@@ -526,20 +585,11 @@ std::uint64_t hash_rows_on(const engine& e, const key_columns& keys, std::uint64
                            const bulk_options& options) {
   key_reader reader(keys, seed, e, options);
   std::uint64_t valid_rows = 0;
-  for_each_piece(keys, reader, null_rows::keep,
+  for_each_piece(keys, reader, key_reader::piece_rows, null_rows::keep,
                  [&](const key_piece& piece, std::size_t first, std::size_t count) {
                    e.hash(piece.keys, seed, hashes + first, options);
                    valid_rows += piece.valid_rows;
-                   if (valid == nullptr) return;
-                   std::uint8_t* bits = valid + first / 8;
-                   if (piece.valid != nullptr) {
-                     std::copy_n(piece.valid, bitmap_bytes(count), bits);
-                   } else {
-                     std::fill_n(bits, count / 8, std::uint8_t{0xFF});
-                     if (count % 8 != 0) {
-                       bits[count / 8] = static_cast<std::uint8_t>((1u << (count % 8)) - 1);
-                     }
-                   }
+                   if (valid != nullptr) write_valid(piece, count, valid + first / 8);
                  });
   return valid_rows;
 }
@@ -648,6 +698,14 @@ key_reader::key_reader(key_reader&&) noexcept = default;
 key_reader& key_reader::operator=(key_reader&&) noexcept = default;
 key_reader::~key_reader() = default;
 
+std::size_t key_reader::rows_at_once(std::uint64_t bytes) const noexcept {
+  if (!state_->is_composite && state_->columns.front().in_place()) {
+    return std::numeric_limits<std::size_t>::max();
+  }
+  constexpr std::uint64_t caches = std::uint64_t{4} << 20;
+  return bytes <= caches && state_->options.threads == 1 ? piece_rows : 64 * piece_rows;
+}
+
 key_piece key_reader::read(std::size_t first, std::size_t count, null_rows nulls) {
   key_piece piece = state_->is_composite ? state_->read_composite(first, count)
                                          : state_->read_one(first, count, nulls);
@@ -659,6 +717,45 @@ std::uint64_t hash_rows(const key_columns& keys, std::uint64_t seed, std::uint64
                         std::uint8_t* valid, const bulk_options& options) {
   return hash_rows_on(default_engine(), keys, seed, hashes, valid, options);
 }
+
+namespace detail {
+
+std::uint64_t answer_rows(const key_columns& keys, std::uint64_t seed, key_hashing hashing,
+                          std::uint64_t bytes, null_rows nulls, const row_answers& out,
+                          const bulk_options& options, const batch_call& ask) {
+  if (hashing == key_hashing::caller) refuse_keys();
+  key_reader reader(keys, seed, default_engine(), options);
+  std::vector<std::uint8_t> answers;  // of a piece that has nulls
+  std::uint64_t sum = 0;
+  for_each_piece(keys, reader, reader.rows_at_once(bytes), nulls,
+                 [&](const key_piece& piece, std::size_t first, std::size_t count) {
+                   if (out.valid != nullptr) write_valid(piece, count, out.valid + first / 8);
+                   std::uint8_t* bitmap = out.bitmap == nullptr ? nullptr : out.bitmap + first / 8;
+                   if (piece.valid_rows == 0) {
+                     if (bitmap != nullptr)
+                       std::fill_n(bitmap, bitmap_bytes(count), std::uint8_t{0});
+                     return;
+                   }
+                   if (piece.valid == nullptr || (nulls == null_rows::drop && bitmap == nullptr)) {
+                     sum += ask(piece.keys, bitmap);
+                     return;
+                   }
+                   const std::size_t needed = bitmap_bytes(piece.keys.size());
+                   if (answers.size() < needed + 2) answers.resize(needed + 2);
+                   const std::uint64_t found = ask(piece.keys, answers.data());
+                   if (nulls == null_rows::drop) {
+                     deposit(answers.data(), piece.valid, count, bitmap);
+                     sum += found;
+                     return;
+                   }
+                   for (std::size_t i = 0; i < needed; ++i) answers[i] &= piece.valid[i];
+                   if (bitmap != nullptr) std::copy_n(answers.data(), needed, bitmap);
+                   sum += count_bits(answers.data(), count);
+                 });
+  return sum;
+}
+
+}  // namespace detail
 
 // ------------------------------------------------------------------ columns of strangers
 

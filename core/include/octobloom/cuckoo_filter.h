@@ -101,6 +101,8 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
     });
     return inserted;
   }
+  /// The same of the rows of a column, or of composite keys, that are no nulls.
+  [[nodiscard]] std::uint64_t insert(const key_columns& keys, const bulk_options& options = {});
 
   /// For ready 64-bit hashes: takes one copy out, and tells whether there was one. O(1).
   /// Throws error{wrong_key} as keyed removals do.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -145,6 +146,10 @@ class key_reader {
   key_reader& operator=(key_reader&&) noexcept;
   ~key_reader();
 
+  /// The rows that are best read at once: all, where they can be used as they lie; otherwise as
+  /// many as stay in the caches, or more for a filter of `bytes` that does not stay there itself.
+  [[nodiscard]] std::size_t rows_at_once(std::uint64_t bytes) const noexcept;
+
   /// Rows first to first + count - 1. What comes back is of this object or of the columns, until
   /// the next call. O(count).
   [[nodiscard]] key_piece read(std::size_t first, std::size_t count, null_rows nulls);
@@ -154,11 +159,32 @@ class key_reader {
   std::unique_ptr<state> state_;
 };
 
+/// Where the answers about rows go: bit i mod 8 of byte i / 8 is row i, least significant first,
+/// the bits behind the last row zero; bitmap_bytes(rows) bytes each. Null: not wanted.
+struct row_answers {
+  std::uint8_t* bitmap = nullptr;  ///< what was asked; 0 for null rows
+  std::uint8_t* valid = nullptr;   ///< whether there is an answer: the row is no null
+};
+
 /// Writes the hash of every row under `seed` to `hashes`, keys.rows() of them, and its validity to
 /// the bitmap `valid` (bitmap_bytes(keys.rows()) bytes, its tail zero; may be null). The hash of a
 /// null row means nothing. Returns how many rows are no nulls. Composite keys have no nulls. Say
 /// family_of(keys) with the hashes when they become a batch.
 std::uint64_t hash_rows(const key_columns& keys, std::uint64_t seed, std::uint64_t* hashes,
                         std::uint8_t* valid, const bulk_options& options = {});
+
+namespace detail {
+
+/// What a filter does with a batch: engine-like answers into the bitmap, and their number.
+using batch_call = std::function<std::uint64_t(const key_batch&, std::uint8_t* bitmap)>;
+
+/// Hands the rows to `ask` in pieces, null rows among them when `nulls` says so, and their answers
+/// to `out`. Returns the number of rows that are no nulls and were answered with 1. `bytes` is the
+/// size of the filter. Throws error{wrong_key} when the filter takes ready hashes only.
+std::uint64_t answer_rows(const key_columns& keys, std::uint64_t seed, key_hashing hashing,
+                          std::uint64_t bytes, null_rows nulls, const row_answers& out,
+                          const bulk_options& options, const batch_call& ask);
+
+}  // namespace detail
 
 }  // namespace octobloom

@@ -13,6 +13,7 @@
 
 #include <octobloom/engine.h>
 #include <octobloom/filter_view.h>
+#include <octobloom/key_column.h>
 #include <octobloom/key_family.h>
 #include <octobloom/keys.h>
 
@@ -154,6 +155,17 @@ class keyed_queries {
     });
   }
 
+  /// The same of every row of a column or of composite keys; of nulls there is no answer. Returns
+  /// how many rows may be contained. O(rows), in pieces; nothing is allocated for a row.
+  std::uint64_t may_contain(const key_columns& keys, const row_answers& out,
+                            const bulk_options& options = {}) const {
+    if (keys.rows() > 0 && !options.any_family) require_family(octobloom::family_of(keys));
+    return answer_rows(keys, self().seed(), self().hashing(), self().bytes(), null_rows::keep, out,
+                       options, [&](const key_batch& batch, std::uint8_t* bitmap) {
+                         return self().probe(batch, bitmap, options);
+                       });
+  }
+
   /// How many of the keys may be contained.
   template <key_range Keys>
   [[nodiscard]] std::uint64_t count_contained(const Keys& keys,
@@ -220,6 +232,14 @@ class keyed_inserts {
     for_each_batch(keys, [&](const key_batch& batch, std::size_t) { insert(batch, options); });
   }
 
+  /// Every row of a column, or of composite keys, that is no null. Returns how many those are.
+  std::uint64_t insert(const key_columns& keys, const bulk_options& options = {}) {
+    return take_rows(keys, {}, options, [&](const key_batch& batch, std::uint8_t*) {
+      self().add(batch, options);
+      return batch.size();
+    });
+  }
+
   /// Tells for each key, in order, whether it was absent, and inserts it: bit i of `bitmap` (null:
   /// count only) is set for new keys. Returns how many were new.
   std::uint64_t insert_new(const key_batch& keys, std::uint8_t* bitmap,
@@ -235,8 +255,23 @@ class keyed_inserts {
       return insert_new(batch, marks, options);
     });
   }
+  /// The same of every row of a column, or of composite keys; nulls are left out.
+  std::uint64_t insert_new(const key_columns& keys, const row_answers& out,
+                           const bulk_options& options = {}) {
+    return take_rows(keys, out, options, [&](const key_batch& batch, std::uint8_t* bitmap) {
+      return self().add_new(batch, bitmap, options);
+    });
+  }
 
  private:
+  std::uint64_t take_rows(const key_columns& keys, const row_answers& out,
+                          const bulk_options& options, const batch_call& take) {
+    return answer_rows(keys, self().seed(), self().hashing(), self().bytes(), null_rows::drop, out,
+                       options, [&](const key_batch& batch, std::uint8_t* bitmap) {
+                         self().state_family(batch.family());
+                         return take(batch, bitmap);
+                       });
+  }
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
 
@@ -267,6 +302,15 @@ class keyed_removes {
     return sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
       return remove(batch, marks, options);
     });
+  }
+  /// The same of every row of a column, or of composite keys; nulls are left out.
+  std::uint64_t remove(const key_columns& keys, const row_answers& out,
+                       const bulk_options& options = {}) {
+    return answer_rows(keys, self().seed(), self().hashing(), self().bytes(), null_rows::drop, out,
+                       options, [&](const key_batch& batch, std::uint8_t* bitmap) {
+                         self().require_family(batch, options);
+                         return self().take_out(batch, bitmap, options);
+                       });
   }
 
  private:

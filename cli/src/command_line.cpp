@@ -12,6 +12,7 @@
 #include "options.h"
 #include "output.h"
 #include "pages.h"
+#include "process.h"
 #include "verbs.h"
 
 namespace octobloom::cli {
@@ -37,20 +38,30 @@ std::string verb_names() {
   return text;
 }
 
+std::string no_such_verb(const std::string& word) {
+  return "there is no verb '" + word + "'; there are:" + verb_names();
+}
+
 const CLI::App* chosen_verb(const CLI::App& app) {
   const auto verbs = app.get_subcommands();
   return verbs.empty() ? nullptr : verbs.front();
 }
 
+/// CLI11's own search for an option is one that must not throw, and takes memory.
+const CLI::Option* find_option(const CLI::App& verb, const std::string& word) {
+  const auto found = verb.get_options([&](const CLI::Option* o) { return o->check_name(word); });
+  return found.empty() ? nullptr : found.front();
+}
+
 /// Whether the argument after `word` is its value.
 bool awaits_value(const CLI::App& verb, const std::string& word) {
   if (word.starts_with("--")) {
-    const CLI::Option* option = verb.get_option_no_throw(word);
+    const CLI::Option* option = find_option(verb, word);
     return option != nullptr && takes_value(*option);
   }
   // Letters in one word: the first that takes a value takes the rest of the word.
   for (std::size_t i = 1; i < word.size(); ++i) {
-    const CLI::Option* option = verb.get_option_no_throw({'-', word[i]});
+    const CLI::Option* option = find_option(verb, {'-', word[i]});
     if (option == nullptr) return false;
     if (takes_value(*option)) return i + 1 == word.size();
   }
@@ -64,7 +75,13 @@ std::vector<std::string> with_plain_names(const CLI::App& app, std::vector<std::
   const auto verbs = app.get_subcommands([&](const CLI::App* verb) {
     return !arguments.empty() && verb->get_name() == arguments.front();
   });
-  if (verbs.empty()) return arguments;
+  if (verbs.empty()) {
+    // CLI11 would look for it by what must not throw, and takes memory for a long word.
+    if (!arguments.empty() && !arguments.front().starts_with('-')) {
+      throw usage_error(no_such_verb(arguments.front()));
+    }
+    return arguments;
+  }
   std::vector<std::string> plain;
   bool only_names = false;
   bool is_value = false;
@@ -114,7 +131,9 @@ int command_line::run(int argc, char** argv) {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last first
     app_->parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    print(app_->help());
+    const std::string help = app_->help();
+    require_no_refusal();
+    print(help);
     return exit_done;
   } catch (const CLI::CallForVersion& version) {
     print(std::string(version.what()) + "\n");
@@ -137,7 +156,7 @@ std::string command_line::unknown_argument(const std::string& message) const {
   if (chosen_verb(*app_) != nullptr) return message;
   const std::vector<std::string> unknown = app_->remaining();
   if (unknown.empty() || unknown.front().starts_with('-')) return message;
-  return "there is no verb '" + unknown.front() + "'; there are:" + verb_names();
+  return no_such_verb(unknown.front());
 }
 
 std::string command_line::place() const {

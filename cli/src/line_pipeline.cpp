@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -64,7 +63,7 @@ class line_pipeline {
       std::vector<std::jthread> helpers;
       try {
         for (unsigned i = 1; i < threads_; ++i) helpers.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {  // no more threads to be had: fewer do it too
+      } catch (const std::exception&) {  // no more threads, or no memory for them: fewer do it too
       }
       work();
     }

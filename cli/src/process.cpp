@@ -1,5 +1,6 @@
 #include "process.h"
 
+#include <cxxabi.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -7,8 +8,13 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <fstream>
+#include <new>
+#include <typeinfo>
 
 #include "terminal.h"
 #include "verbs.h"
@@ -48,7 +54,7 @@ void end_at_lost_page(int signal, siginfo_t* info, void*) {
   const guarded_mapping* const mapping = guarded.load();
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (mapping != nullptr && address >= mapping->begin && address < mapping->end) {
-    (void)!::write(STDERR_FILENO, mapping->words.data(), mapping->words.size());
+    write_to_stderr(mapping->words);
     remove_doomed();
     _exit(exit_error);
   }
@@ -56,7 +62,46 @@ void end_at_lost_page(int signal, siginfo_t* info, void*) {
   raise(signal);
 }
 
+std::atomic<bool> in_main{false};
+std::atomic<bool> memory_was_refused{false};
+
+[[noreturn]] void end_without_memory() noexcept {
+  // Asked by its type: handing it out takes memory. Without one there was none even for it.
+  const std::type_info* problem = abi::__cxa_current_exception_type();
+  if (problem != nullptr && *problem != typeid(std::bad_alloc)) std::abort();
+  remove_doomed();
+  write_to_stderr(in_main ? "octobloom: out of memory: too little is left to end in order\n"
+                          : "octobloom: out of memory: too little to start\n");
+  _exit(exit_error);
+}
+
+/// Before the objects of the libraries that this program is made of, which take memory too.
+struct set_end_without_memory {
+  set_end_without_memory() noexcept { std::set_terminate(end_without_memory); }
+};
+[[gnu::init_priority(101)]] const set_end_without_memory set_at_start;
+
 }  // namespace
+
+void write_to_stderr(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
+    if (put < 0 && errno != EINTR) return;
+    if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+void main_begins() noexcept {
+  in_main = true;
+  std::set_new_handler([] {
+    memory_was_refused = true;
+    throw std::bad_alloc();
+  });
+}
+
+void require_no_refusal() {
+  if (memory_was_refused) throw std::bad_alloc();
+}
 
 void occupy_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

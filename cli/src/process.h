@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <octobloom/file_lock.h>
 
@@ -13,6 +14,19 @@ namespace octobloom::cli {
 /// Where the caller closed standard input, output or error, puts something in its place that fails
 /// when it is used, so that no file of ours gets that number and is taken for it.
 void occupy_standard_descriptors();
+
+/// Writes to standard error, as it is; takes no memory, and may be called in a signal's handler.
+void write_to_stderr(std::string_view text) noexcept;
+
+/// Where memory for an error itself is refused, or within what must not throw, the C++ run time
+/// gives up. From the start of the program that ends with words and status 2 here, and with the
+/// temporary file taken away. Other than bad_alloc it ends as always. Called by main() first, this
+/// changes the words: until then there is nothing that could be tidied up.
+void main_begins() noexcept;
+
+/// Throws std::bad_alloc when memory was refused since main_begins(), also where that was
+/// swallowed: a stream of the standard library just loses what it was given.
+void require_no_refusal();
 
 /// The most memory, in bytes, that this process has had resident so far.
 [[nodiscard]] std::uint64_t peak_memory();

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "numbers.h"
+#include "process.h"
 
 namespace octobloom::cli {
 
@@ -82,6 +83,12 @@ void warn(const std::string& message) {
 
 void report_error(const std::string& message) {
   write_line(coloured("1;31", "octobloom:") + " ", message);
+}
+
+void report_out_of_memory() noexcept {
+  write_to_stderr(
+      "octobloom: out of memory: the system refused to give more; fewer threads (-j) and a smaller "
+      "filter take less\n");
 }
 
 void note(const std::string& message) {

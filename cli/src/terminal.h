@@ -20,6 +20,9 @@ void warn(const std::string& message);
 /// "octobloom: ...": why the command ends with status 2.
 void report_error(const std::string& message);
 
+/// Why the command ends with status 2 when memory is refused; takes none.
+void report_out_of_memory() noexcept;
+
 /// A line for people.
 void note(const std::string& message);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -197,10 +198,16 @@ class rate_model {
   std::vector<term> terms_;
 };
 
+/// Made when first asked for. Not by std::call_once: an exception that leaves it, when memory is
+/// refused, has glibc load a library, which aborts when that memory is refused too.
 const rate_model& model(std::uint32_t k) {
-  static std::array<std::once_flag, rot8::max_k + 1> once;
+  static std::mutex making;
   static std::array<std::unique_ptr<const rate_model>, rot8::max_k + 1> models;
-  std::call_once(once[k], [k] { models[k] = std::make_unique<const rate_model>(k); });
+  static std::array<std::atomic<const rate_model*>, rot8::max_k + 1> made{};
+  if (const rate_model* known = made[k].load(std::memory_order_acquire)) return *known;
+  const std::lock_guard lock(making);
+  if (!models[k]) models[k] = std::make_unique<const rate_model>(k);
+  made[k].store(models[k].get(), std::memory_order_release);
   return *models[k];
 }
 

@@ -144,7 +144,9 @@ int command_line::run(int argc, char** argv) {
     throw usage_error(problem.what());
   }
   if (!page_.empty()) {
-    print(page(*app_, page_));
+    const std::string text = page(*app_, page_);
+    require_no_refusal();
+    print(text);
     return exit_done;
   }
   const CLI::App* chosen = chosen_verb(*app_);

@@ -154,10 +154,11 @@ nlohmann::ordered_json to_json(const workload& work, const std::vector<engine_ru
     if (!run.unavailable.empty()) {
       entry["why_unavailable"] = run.unavailable;
     } else {
+      nlohmann::ordered_json times = nlohmann::ordered_json::object();
       for (std::size_t i = 0; i < operation_count; ++i) {
-        entry["ns_per_key"][operations[i].key] =
-            1e9 * run.seconds[i] / static_cast<double>(work.present.size());
+        times[operations[i].key] = 1e9 * run.seconds[i] / static_cast<double>(work.present.size());
       }
+      entry["ns_per_key"] = std::move(times);
       entry["measured_fpr"] = measured_rate(work, run);
       entry["identical"] = run.identical;
     }

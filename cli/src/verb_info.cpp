@@ -1,5 +1,6 @@
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -122,13 +123,16 @@ json report(const filter_facts& facts) {
     }
     info["parts"] = facts.window->parts;
   }
+  // Not by pushing onto what is null yet: refused memory leaves that library a broken value there.
+  json levels = json::array();
   for (const level_facts& level : facts.levels) {
-    info["levels"].push_back({{"k", level.shape.k},
-                              {"blocks", level.shape.blocks},
-                              {"planned_keys", level.planned_keys},
-                              {"keys", level.inserted_keys},
-                              {"target_fpr", level.target_fpr}});
+    levels.push_back({{"k", level.shape.k},
+                      {"blocks", level.shape.blocks},
+                      {"planned_keys", level.planned_keys},
+                      {"keys", level.inserted_keys},
+                      {"target_fpr", level.target_fpr}});
   }
+  if (!facts.levels.empty()) info["levels"] = std::move(levels);
   return info;
 }
 

@@ -46,6 +46,13 @@ def mask(h, k):
     return sum(word << (64 * w) for w, word in enumerate(pattern(h, k)))
 
 
+@functools.lru_cache(1 << 17)
+def bits_of(h, k):
+    """The numbers of these bits, each once."""
+    text = f"{mask(h, k):b}"[::-1]
+    return [b for b, bit in enumerate(text) if bit == "1"]
+
+
 class Bits:
     """A plain filter without its header. Every block is one number of 512 bits."""
 
@@ -296,22 +303,18 @@ class Counting(Family):
         self.blocks, self.k = blocks, k
         self.counters = [[0] * 512 for _ in range(blocks)]
 
-    def bits_of(self, h):
-        m = mask(h, self.k)
-        return [b for b in range(512) if m >> b & 1]
-
     def insert_hash(self, h, family_bit, now=None, only_new=False):
         new = not self.has_hash(h)
         self.learn_family(family_bit)
         block = self.counters[block_index(h, self.blocks)]
-        for b in self.bits_of(h):
+        for b in bits_of(h, self.k):
             block[b] = min(15, block[b] + 1)
         self.count()
         return new
 
     def has_hash(self, h, now=None):
         block = self.counters[block_index(h, self.blocks)]
-        return all(block[b] for b in self.bits_of(h))
+        return all(block[b] for b in bits_of(h, self.k))
 
     def remove(self, key):
         return self.remove_hash(key_hash(key, self.seed))
@@ -320,7 +323,7 @@ class Counting(Family):
         if not self.has_hash(h):
             return False
         block = self.counters[block_index(h, self.blocks)]
-        for b in self.bits_of(h):
+        for b in bits_of(h, self.k):
             block[b] -= block[b] != 15
         self.inserted = max(0, self.inserted - 1)
         return True

@@ -4,42 +4,36 @@
 import functools
 import itertools
 import math
-from fractions import Fraction
 
 M32 = (1 << 32) - 1
 
 
 @functools.lru_cache(None)
 def probe_coefficients(b):
-    """A_b(l) for l = 0 ... b."""
+    """A_b(l) · 64^b, whole numbers, for l = 0 ... b."""
     stirling = [[1]]
     for i in range(1, b + 1):
         row = [0] * (i + 1)
         for d in range(1, i + 1):
             row[d] = stirling[-1][d - 1] + (d * stirling[-1][d] if d < i else 0)
         stirling.append(row)
-    return [
-        (-1) ** l
-        * sum(
-            Fraction(stirling[b][d] * math.perm(64, d) * math.comb(d, l), 64**b)
-            for d in range(b + 1)
-        )
-        for l in range(b + 1)
-    ]
+    cells = [stirling[b][d] * math.perm(64, d) for d in range(b + 1)]
+    return [(-1) ** l * sum(cells[d] * math.comb(d, l) for d in range(b + 1)) for l in range(b + 1)]
 
 
 @functools.lru_cache(None)
 def partial_terms(k):
     """k with a partial round: the sum's pairs (product of A, M), those of equal M together."""
     a, r = divmod(k, 8)
-    terms = {}
-    for ls in itertools.product(*[range(a + 2 if w < r else a + 1) for w in range(8)]):
-        coefficient = math.prod(probe_coefficients(a + 1 if w < r else a)[ls[w]] for w in range(8))
-        mean = sum(
-            math.prod((64 - ls[w]) ** (a + ((w - s) % 8 < r)) for w in range(8)) for s in range(8)
-        )  # a whole number: 8 · 64^k times M
-        terms[mean] = terms.get(mean, 0) + coefficient
-    return [(float(c), float(Fraction(m, 8 * 64**k))) for m, c in terms.items()]
+    coefficients = [probe_coefficients(a + 1 if w < r else a) for w in range(8)]
+    power = [[(64 - l) ** n for l in range(a + 2)] for n in (a, a + 1)]
+    probed = [[power[(w - s) % 8 < r] for w in range(8)] for s in range(8)]
+    terms = {}  # both numbers times powers of 64, so whole
+    for ls in itertools.product(*[range(len(c)) for c in coefficients]):
+        mean = sum(math.prod(words[w][l] for w, l in enumerate(ls)) for words in probed)
+        product = math.prod(coefficients[w][l] for w, l in enumerate(ls))
+        terms[mean] = terms.get(mean, 0) + product
+    return [(c / 64**k, m / (8 * 64**k)) for m, c in terms.items()]
 
 
 def rate_at_load(load, k):
@@ -47,7 +41,7 @@ def rate_at_load(load, k):
     if r:
         total = math.fsum(c * math.exp(load * (m - 1)) for c, m in partial_terms(k))
     else:
-        coefficients = [float(c) for c in probe_coefficients(a)]
+        coefficients = [c / 64**a for c in probe_coefficients(a)]
         terms = []
         for i in range(int(load + 12 * math.sqrt(load) + 60)):
             poisson = math.exp(i * math.log(load) - load - math.lgamma(i + 1))

@@ -103,12 +103,16 @@ class Family:
     def may_contain(self, key, now=None):
         return self.has_hash(key_hash(key, self.seed), now)
 
+    def unknown(self):
+        """Keys are in, and no family is told of."""
+        return not self.families and (self.inserted > 0 or self.any())
+
     def learn_family(self, bit):
-        if self.families or not self.any():  # not known stays not known while anything is in
+        if not self.unknown():  # not known stays so while anything is in
             self.families |= bit
 
     def merge_families(self, other):
-        unknown = any(f.any() and not f.families for f in (self, other))
+        unknown = self.unknown() or other.unknown()
         self.families = 0 if unknown else self.families | other.families
 
     def count(self, keys=1):

@@ -284,6 +284,7 @@ void atomic_file::commit() {
   }
   inherit_from(target_);
   finish();
+  const std::string folder = folder_of(target_);  // here: after the rename nothing may fail
   while (true) {
     std::optional<file_lock> lock;
     if (locks_) lock.emplace(target_, file_lock::if_impossible::go_on);
@@ -301,7 +302,6 @@ void atomic_file::commit() {
     break;
   }
   detail::close_quietly(descriptor_);
-  const std::string folder = folder_of(target_);
   // The rename is durable once the folder is synced. Some file systems cannot do that: no error
   // then.
   int directory = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

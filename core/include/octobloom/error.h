@@ -23,8 +23,8 @@ enum class error_code : int {
 /// The name of a code, for messages and logs: "bad_file".
 std::string_view to_string(error_code code) noexcept;
 
-/// The only exception type that octobloom throws on purpose (besides std::bad_alloc for small
-/// bookkeeping). After it nothing is half done: targets are as they were before the call.
+/// What octobloom throws on purpose, besides std::bad_alloc. After either, targets are as they were
+/// before the call; but many keys go in round by round, and then the first of them may be in.
 class error : public std::runtime_error {
  public:
   error(error_code code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -1,0 +1,157 @@
+// The library with memory refused at every place in turn: each call throws or succeeds, and saving
+// leaves the old file or the new one.
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <octobloom/counting_filter.h>
+#include <octobloom/error.h>
+#include <octobloom/filter.h>
+#include <octobloom/growing_filter.h>
+#include <octobloom/plan.h>
+
+namespace {
+
+std::atomic<long> calls_left{-1};  // below 0: nothing is refused
+
+void* take(std::size_t size, std::size_t alignment) {
+  if (calls_left >= 0 && calls_left-- == 0) throw std::bad_alloc();
+  const std::size_t whole = (size + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return take(size, alignof(std::max_align_t));
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return take(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace octobloom {
+namespace {
+
+/// Refuses the first request of `act`, then the second, and so on until `act` succeeds; after each
+/// refusal `check`. Returns how often memory was refused.
+template <class Act, class Check>
+int refuse_each(Act act, Check check) {
+  for (int n = 0; n < 10'000; ++n) {
+    bool failed = false;
+    calls_left = n;
+    try {
+      act();
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    } catch (const error& problem) {
+      failed = true;
+      EXPECT_EQ(problem.code(), error_code::out_of_memory) << problem.what();
+    }
+    calls_left = -1;
+    if (!failed) return n;
+    check();
+  }
+  ADD_FAILURE() << "it never succeeds";
+  return 0;
+}
+
+std::string bytes_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// In a folder whose name is too long to be kept inside a std::string.
+std::string scratch(const std::string& name) {
+  const std::string folder =
+      ::testing::TempDir() + "octobloom_refused_memory_" + std::to_string(getpid()) + "/";
+  std::filesystem::create_directories(folder);
+  return folder + name;
+}
+
+template <class Filter>
+void check_save_and_load(const Filter& empty, const Filter& filled, const std::string& name) {
+  const std::string path = scratch(name);
+  empty.save(path);
+  const std::string before = bytes_of_file(path);
+  EXPECT_GT(refuse_each([&] { filled.save(path); },
+                        [&] { ASSERT_EQ(bytes_of_file(path), before) << "half done"; }),
+            0);
+  EXPECT_NE(bytes_of_file(path), before);
+  EXPECT_GT(refuse_each([&] { (void)Filter::load(path); }, [] {}), 0);
+  std::filesystem::remove_all(std::filesystem::path(path).parent_path());
+}
+
+const std::vector<std::uint64_t> keys = [] {
+  std::vector<std::uint64_t> all(1000);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  return all;
+}();
+
+TEST(RefusedMemory, PlainFilter) {
+  const plan shape = plan_for(1000, 0.01);
+  EXPECT_GT(refuse_each([&] { (void)filter(shape); }, [] {}), 0);
+  filter filled(shape);
+  filled.insert(keys);
+  check_save_and_load(filter(shape), filled, "plain");
+}
+
+TEST(RefusedMemory, CountingFilter) {
+  const plan shape = plan_for(1000, 0.01);
+  EXPECT_GT(refuse_each([&] { (void)counting_filter(shape); }, [] {}), 0);
+  counting_filter filled(shape);
+  filled.insert(keys);
+  check_save_and_load(counting_filter(shape), filled, "counting");
+}
+
+TEST(RefusedMemory, GrowingFilter) {
+  EXPECT_GT(refuse_each([] { (void)growing_filter(100, 0.01); }, [] {}), 0);
+  growing_filter filled(100, 0.01);
+  EXPECT_GT(refuse_each([&] { filled.insert(keys); },
+                        [&] {
+                          for (std::uint64_t i = 0; i < filled.distinct_keys() && i < 100; ++i) {
+                            ASSERT_TRUE(filled.may_contain(i));
+                          }
+                        }),
+            0);
+  for (const std::uint64_t key : keys) ASSERT_TRUE(filled.may_contain(key));
+  check_save_and_load(growing_filter(100, 0.01), filled, "growing");
+}
+
+// The plan of a size is made once and kept: a first call that is refused spoils no later one.
+TEST(RefusedMemory, Plans) {
+  for (const std::uint64_t n : {1u, 1000u, 1'000'000u}) {
+    for (const double p : {0.5, 0.01, 1e-6}) {
+      plan made{};
+      refuse_each([&] { made = plan_for(n, p); }, [] {});
+      EXPECT_EQ(made.expected_keys, n);
+      EXPECT_GE(made.blocks, 1u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octobloom

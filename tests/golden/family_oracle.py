@@ -522,24 +522,24 @@ class Windowed(Family):
         return any(layer.bits.any() for layer in self.layers)
 
     def insert_hash(self, h, family_bit, now=None, only_new=False):
+        if not self.by_time:
+            self.begin_event()
         new = not self.has_hash(h, now)
         self.learn_family(family_bit)
         if self.by_time:
             self.insert_by_time(h, now)
         else:
-            self.insert_by_events(h)
+            self.layers[-1].keys += not self.layers[-1].bits.has(h)
+            self.layers[-1].bits.add(h)
         self.count(new or not only_new)
         return new
 
-    def insert_by_events(self, h):
+    def begin_event(self):
         if self.events == self.length:
             self.newest, self.events = self.newest + 1, 0
             self.layers.append(self.new_layer(self.newest))
             self.layers = [l for l in self.layers if l.part >= self.newest - self.parts]
         self.events += 1
-        layer = self.layers[-1]
-        layer.keys += not layer.bits.has(h)
-        layer.bits.add(h)
 
     def insert_by_time(self, h, now):
         assert 0 <= now <= I63

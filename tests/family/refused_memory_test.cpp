@@ -4,80 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <new>
 #include <string>
 #include <vector>
 
 #include <octobloom/counting_filter.h>
-#include <octobloom/error.h>
 #include <octobloom/filter.h>
 #include <octobloom/growing_filter.h>
 #include <octobloom/plan.h>
 
-namespace {
-
-std::atomic<long> calls_left{-1};  // below 0: nothing is refused
-
-void* take(std::size_t size, std::size_t alignment) {
-  if (calls_left >= 0 && calls_left-- == 0) throw std::bad_alloc();
-  const std::size_t whole = (size + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  return take(size, alignof(std::max_align_t));
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return take(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
+#include "../refuse_memory.h"
 
 namespace octobloom {
 namespace {
 
-/// Refuses the first request of `act`, then the second, and so on until `act` succeeds; after each
-/// refusal `check`. Returns how often memory was refused.
-template <class Act, class Check>
-int refuse_each(Act act, Check check) {
-  for (int n = 0; n < 10'000; ++n) {
-    bool failed = false;
-    calls_left = n;
-    try {
-      act();
-    } catch (const std::bad_alloc&) {
-      failed = true;
-    } catch (const error& problem) {
-      failed = true;
-      EXPECT_EQ(problem.code(), error_code::out_of_memory) << problem.what();
-    }
-    calls_left = -1;
-    if (!failed) return n;
-    check();
-  }
-  ADD_FAILURE() << "it never succeeds";
-  return 0;
-}
+using test::refuse_each;
 
 std::string bytes_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -139,6 +83,25 @@ TEST(RefusedMemory, GrowingFilter) {
             0);
   for (const std::uint64_t key : keys) ASSERT_TRUE(filled.may_contain(key));
   check_save_and_load(growing_filter(100, 0.01), filled, "growing");
+}
+
+TEST(RefusedMemory, StringsAndThreads) {
+  const std::string path = scratch("strings");
+  std::vector<std::string> words;
+  for (const std::uint64_t key : keys) words.push_back("a word " + std::to_string(key));
+  filter filled(plan_for(1000, 0.01));
+  filled.save(path);
+  const std::string before = bytes_of_file(path);
+  const bulk_options two{.threads = 2};
+  EXPECT_GT(refuse_each([&] { filled.insert(words, two); },
+                        [&] {
+                          filled.save(path);
+                          ASSERT_EQ(bytes_of_file(path), before) << "half done";
+                        }),
+            0);
+  for (const std::string& word : words) ASSERT_TRUE(filled.may_contain(word));
+  EXPECT_GT(refuse_each([&] { (void)filled.count_contained(words, two); }, [] {}), 0);
+  std::filesystem::remove_all(std::filesystem::path(path).parent_path());
 }
 
 // The plan of a size is made once and kept: a first call that is refused spoils no later one.

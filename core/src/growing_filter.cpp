@@ -136,14 +136,20 @@ std::uint64_t growing_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
 }
 
 void growing_filter::add(const key_batch& keys, const bulk_options& options) {
-  count_inserted(keys.size() - add_new(keys, nullptr, options));
+  (void)take_in(keys, nullptr, options, true);
 }
 
 std::uint64_t growing_filter::add_new(const key_batch& keys, std::uint8_t* bitmap,
                                       const bulk_options& options) {
+  return take_in(keys, bitmap, options, false);
+}
+
+std::uint64_t growing_filter::take_in(const key_batch& keys, std::uint8_t* bitmap,
+                                      const bulk_options& options, bool count_repeats) {
   detail::candidates left;
   std::uint64_t fresh = 0;
   detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
+    const std::uint64_t fresh_before = fresh;
     left.start(part, seed(), options);
     for (std::size_t i = levels_.size() - 1; i-- > 0;) {
       left.drop_contained(levels_[i].view(), options);
@@ -166,6 +172,7 @@ std::uint64_t growing_filter::add_new(const key_batch& keys, std::uint8_t* bitma
       left.drop_first(inserted);
       fresh += inserted;
     }
+    if (count_repeats) count_inserted(part.size() - (fresh - fresh_before));
   });
   return fresh;
 }

@@ -85,6 +85,27 @@ TEST(RefusedMemory, GrowingFilter) {
   check_save_and_load(growing_filter(100, 0.01), filled, "growing");
 }
 
+TEST(RefusedMemory, GrowingFilterCountsAsItGoes) {
+  constexpr std::size_t repeats = std::size_t{1} << 16;  // a round
+  growing_filter filled(1000, 0.01);
+  filled.insert(keys);
+  std::vector<std::uint64_t> batch(repeats, 0);
+  for (std::uint64_t i = 0; i < 100'000; ++i) batch.push_back(1000 + i);
+  std::uint64_t distinct = filled.distinct_keys();
+  std::uint64_t inserted = filled.inserted_keys();
+  int halfway = 0;
+  refuse_each([&] { filled.insert(batch); },
+              [&] {
+                if (filled.distinct_keys() > distinct) {
+                  ++halfway;
+                  EXPECT_GE(filled.inserted_keys(), inserted + repeats);
+                }
+                distinct = filled.distinct_keys();
+                inserted = filled.inserted_keys();
+              });
+  EXPECT_GT(halfway, 0);
+}
+
 TEST(RefusedMemory, StringsAndThreads) {
   const std::string path = scratch("strings");
   std::vector<std::string> words;

@@ -25,14 +25,23 @@ struct sizing_request {
 /// contradict each other, and what plan_for throws.
 [[nodiscard]] plan size_for(const sizing_request& request, const line_options& lines);
 
-/// Whether nothing tells how many lines come: no count, no memory, and an input that is no file.
-[[nodiscard]] bool is_endless(const sizing_request& request, const line_options& lines);
+/// The first level of a filter for lines whose number nobody told, and how it goes on from there.
+struct guessed_size {
+  plan first;
+  /// Of all levels together, the first included; empty: the first is all there is.
+  std::optional<double> growing_rate;
+  std::uint32_t growth = 2;
+};
 
-/// What a growing filter of lines starts with when nothing tells how many come.
-inline constexpr std::uint64_t default_start_keys = 1'000'000;
+/// The filter for lines whose number is estimated from the files, at the rate of the request or the
+/// default one. It can grow to a line for every other byte of the files; at rates too low for that
+/// the lines are counted first, and it cannot grow. Empty when the inputs tell no length. Throws
+/// error{invalid_argument}, and what plan_for throws.
+[[nodiscard]] std::optional<guessed_size> guess_size(const sizing_request& request,
+                                                     const line_options& lines);
 
-/// A growing filter that starts with the number of lines that is known or estimated.
-[[nodiscard]] growing_filter grow_for(const sizing_request& request, const line_options& lines,
-                                      std::uint64_t seed);
+/// A growing filter for inputs without a length. Throws error{invalid_argument} for a rate at which
+/// it would not grow far.
+[[nodiscard]] growing_filter grow_from_nothing(double rate, std::uint64_t seed);
 
 }  // namespace octobloom::cli

@@ -60,9 +60,10 @@ std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
   return opened;
 }
 
-std::string fullness_text(const std::string& name, const filter_facts& facts) {
+std::string fullness_text(const std::string& name, const filter_facts& facts, bool is_guess) {
+  const char* const plan = is_guess ? "sized without -n for " : "planned for ";
   std::string text = name;
-  text += facts.verdict == saturation::fine ? " is beyond its plan"
+  text += facts.verdict == saturation::fine ? (is_guess ? " is beyond what it was made for" : " is beyond its plan")
                                             : " is " + std::string(to_string(facts.verdict));
   text += ": " + rate_text(100 * facts.current_fpr) + " % of unknown keys are taken for known ones";
   if (facts.target_fpr > 0) {
@@ -75,9 +76,9 @@ std::string fullness_text(const std::string& name, const filter_facts& facts) {
   } else if (facts.kind == filter_kind::windowed) {
     text += "; its window is planned for " + grouped(facts.planned_keys) + " keys";
   } else if (!facts.estimated_keys) {
-    text += "; planned for " + grouped(facts.planned_keys) + " keys, it has every bit set";
+    text += std::string("; ") + plan + grouped(facts.planned_keys) + " keys, it has every bit set";
   } else if (facts.kind != filter_kind::growing) {
-    text += "; planned for " + grouped(facts.planned_keys) + " keys, it holds about " +
+    text += std::string("; ") + plan + grouped(facts.planned_keys) + " keys, it holds about " +
             grouped(*facts.estimated_keys);
   }
   return text;

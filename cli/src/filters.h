@@ -45,7 +45,9 @@ struct lines_and_filter {
 
 /// For a filter that is not fine, or that is and has more keys than planned, in the words of every
 /// warning: what its rate is and what that means. What to do comes behind.
-[[nodiscard]] std::string fullness_text(const std::string& name, const filter_facts& facts);
+/// `is_guess`: its size is no plan of the user.
+[[nodiscard]] std::string fullness_text(const std::string& name, const filter_facts& facts,
+                                        bool is_guess = false);
 
 /// Warns, also under -q, when `filter` is not fine.
 void warn_if_full(const line_filter& filter, const std::string& path, reading how = reading::whole);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include <octobloom/error.h>
 #include <octobloom/plan.h>
 #include <octobloom/statistics.h>
 
 #include "filters.h"
+#include "numbers.h"
 #include "process.h"
 
 namespace octobloom::cli {
@@ -44,6 +47,8 @@ class filter_of_lines : public known_lines {
 
   void save(const std::string& path) const override { save_whole(filter_, path); }
 
+  [[nodiscard]] filter release() && { return std::move(filter_); }
+
  private:
   filter filter_;
   double at_start_;  // distinct keys of earlier runs
@@ -75,16 +80,74 @@ class endless_lines : public known_lines {
 
 class growing_lines : public endless_lines<growing_filter> {
  public:
-  explicit growing_lines(growing_filter start)
-      : endless_lines(std::move(start)), lost_before_(filter_.expected_lost()) {}
+  explicit growing_lines(growing_filter start) : growing_lines(std::move(start), 0) {
+    lost_before_ = filter_.expected_lost();
+  }
+  growing_lines(growing_filter start, double lost_before)
+      : endless_lines(std::move(start)), lost_before_(lost_before) {}
+
+  std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
+    try {
+      return endless_lines::insert_new(e, hashes, marks);
+    } catch (const error& problem) {
+      if (problem.code() != error_code::full) throw;
+      throw error(error_code::full,
+                  "the filter has grown to " + grouped(filter_.distinct_keys()) +
+                      " distinct lines, as far as its rate allows, and would lose more of the next "
+                      "ones. Start with -n, the number of distinct lines, or a higher rate");
+    }
+  }
 
   [[nodiscard]] std::uint64_t held() const noexcept override { return filter_.distinct_keys(); }
+  [[nodiscard]] const growing_filter& memory() const noexcept { return filter_; }
   [[nodiscard]] knowledge assess(const filter_facts& now, std::uint64_t) const override {
     return {now.current_fpr, filter_.expected_lost() - lost_before_};
   }
 
  private:
   double lost_before_;
+};
+
+/// Sized by a guess: plain while that holds.
+class guessed_lines : public known_lines {
+ public:
+  guessed_lines(filter start, double rate, const growing_options& growing)
+      : plain_(std::in_place, std::move(start), true), rate_(rate), growing_(growing) {}
+
+  std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
+    if (plain_ && hashes.size() > plain_->capacity() - plain_->held()) {
+      grown_.emplace(growing_filter(std::move(*plain_).release(), rate_, growing_), 0);
+      plain_.reset();
+    }
+    return plain_ ? plain_->insert_new(e, hashes, marks) : grown_->insert_new(e, hashes, marks);
+  }
+
+  [[nodiscard]] std::uint64_t seed() const noexcept override { return now().seed(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return now().bytes(); }
+  [[nodiscard]] std::uint64_t capacity() const noexcept override { return UINT64_MAX; }
+  [[nodiscard]] std::uint64_t held() const noexcept override { return now().held(); }
+  [[nodiscard]] filter_facts facts(reading how) const override { return now().facts(how); }
+  [[nodiscard]] knowledge assess(const filter_facts& facts, std::uint64_t repeats) const override {
+    return now().assess(facts, repeats);
+  }
+  void save(const std::string& path) const override {
+    if (grown_ && grown_->memory().levels().size() == 1) {
+      save_whole(grown_->memory().levels()[0], path);
+    } else {
+      now().save(path);
+    }
+  }
+
+ private:
+  [[nodiscard]] const known_lines& now() const noexcept {
+    if (plain_) return *plain_;
+    return *grown_;
+  }
+
+  std::optional<filter_of_lines> plain_;
+  std::optional<growing_lines> grown_;
+  double rate_;
+  growing_options growing_;
 };
 
 class windowed_lines : public endless_lines<windowed_filter> {
@@ -101,6 +164,37 @@ class windowed_lines : public endless_lines<windowed_filter> {
   }
 };
 
+class told_lines : public windowed_lines {
+ public:
+  using windowed_lines::windowed_lines;
+
+  std::uint64_t insert_new(const engine&, const key_batch& hashes, std::uint8_t* marks) override {
+    filter_.may_contain(hashes, marks);
+    absent_.clear();
+    origins_.clear();
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if ((marks[i / 8] >> (i % 8) & 1) != 0) continue;
+      absent_.push_back(hashes.values()[i]);
+      origins_.push_back(i);
+    }
+    fresh_.resize(bitmap_bytes(absent_.size()));
+    const std::uint64_t fresh = filter_.insert_new(key_batch::hashes(absent_, hashes.family()), fresh_.data());
+    std::fill_n(marks, bitmap_bytes(hashes.size()), std::uint8_t{0});
+    for (std::size_t i = 0; i < absent_.size(); ++i) {
+      const std::size_t at = origins_[i];
+      const unsigned bit = fresh_[i / 8] >> (i % 8) & 1u;
+      marks[at / 8] = static_cast<std::uint8_t>(marks[at / 8] | bit << (at % 8));
+    }
+    told_new_ += fresh;
+    return fresh;
+  }
+
+ private:
+  std::vector<std::uint64_t> absent_;
+  std::vector<std::size_t> origins_;
+  std::vector<std::uint8_t> fresh_;
+};
+
 }  // namespace
 
 std::unique_ptr<known_lines> remember_in(filter start, bool is_new) {
@@ -109,6 +203,15 @@ std::unique_ptr<known_lines> remember_in(filter start, bool is_new) {
 
 std::unique_ptr<known_lines> remember_in(growing_filter start) {
   return std::make_unique<growing_lines>(std::move(start));
+}
+
+std::unique_ptr<known_lines> remember_in(filter start, double rate,
+                                         const growing_options& growing) {
+  return std::make_unique<guessed_lines>(std::move(start), rate, growing);
+}
+
+std::unique_ptr<known_lines> remember_told_in(windowed_filter start) {
+  return std::make_unique<told_lines>(std::move(start));
 }
 
 std::unique_ptr<known_lines> remember_in(windowed_filter start) {

@@ -50,7 +50,13 @@ class known_lines {
 [[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start, bool is_new = false);
 /// One that grows: its capacity is without end.
 [[nodiscard]] std::unique_ptr<known_lines> remember_in(growing_filter start);
+/// A filter of one size that becomes the first level of one that grows, all at `rate`, before it
+/// gets more than its plan. Saved as the plain filter that it is, if it never came to that.
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start, double rate,
+                                                       const growing_options& growing);
 /// One that forgets: its capacity is without end, and only repeats within the window are repeats.
 [[nodiscard]] std::unique_ptr<known_lines> remember_in(windowed_filter start);
+/// The same, with a line known from when it was told new last, not from when it came last.
+[[nodiscard]] std::unique_ptr<known_lines> remember_told_in(windowed_filter start);
 
 }  // namespace octobloom::cli

@@ -21,13 +21,15 @@ constexpr std::size_t sample_bytes = std::size_t{64} << 10;
 /// The inputs as one long text, read at any place.
 class long_text {
  public:
-  /// False when an input is not a regular file.
+  /// False when an input tells no length.
   bool open(const std::vector<std::string>& inputs) {
     for (const std::string& input : inputs) {
       // Not by opening it: who looks at a named pipe takes it from who reads it.
       if (!is_regular(input)) return false;
       const input_file file(input);
-      parts_.push_back({input, size_, size_ + file.size()});
+      const std::uint64_t size = file.size();
+      if (size == 0 && has_contents(file)) return false;
+      parts_.push_back({input, size_, size_ + size});
       size_ = parts_.back().end;
     }
     return true;
@@ -65,6 +67,12 @@ class long_text {
   }
 
  private:
+  static bool has_contents(const input_file& file) {
+    char byte = 0;
+    const off_t start = std::max<off_t>(lseek(file.descriptor(), 0, SEEK_CUR), 0);
+    return pread(file.descriptor(), &byte, 1, start) > 0;
+  }
+
   struct part_of {
     std::string path;
     std::uint64_t begin;
@@ -77,14 +85,15 @@ class long_text {
 
 }  // namespace
 
-std::optional<std::uint64_t> estimate_lines(const line_options& options) {
+std::optional<line_estimate> estimate_lines(const line_options& options) {
   long_text text;
   if (!text.open(options.inputs)) return std::nullopt;
   const std::uint64_t last_lines = options.inputs.size();  // each may lack its separator
   const char separator = options.separator();
   std::uint64_t seen = 0;
   if (text.size() <= samples * sample_bytes) {
-    return text.count(0, samples * sample_bytes, separator, seen) + last_lines;
+    return line_estimate{text.count(0, samples * sample_bytes, separator, seen) + last_lines,
+                         text.size()};
   }
   double sum = 0;
   double squares = 0;
@@ -99,7 +108,16 @@ std::optional<std::uint64_t> estimate_lines(const line_options& options) {
   // One more than was seen: rare separators leave no deviation behind.
   const double most = mean + (3 * deviation / std::sqrt(samples)) + 1.0 / samples;
   const double pieces = static_cast<double>(text.size()) / sample_bytes;
-  return std::min(static_cast<std::uint64_t>(std::ceil(most * pieces)), text.size()) + last_lines;
+  return line_estimate{
+      std::min(static_cast<std::uint64_t>(std::ceil(most * pieces)), text.size()) + last_lines,
+      text.size()};
+}
+
+std::uint64_t count_lines(const line_options& options) {
+  long_text text;
+  (void)text.open(options.inputs);
+  std::uint64_t seen = 0;
+  return text.count(0, UINT64_MAX, options.separator(), seen) + options.inputs.size();
 }
 
 }  // namespace octobloom::cli

@@ -101,6 +101,12 @@ window_size parse_window(std::string_view text) {
           {}};
 }
 
+std::chrono::nanoseconds parse_time(std::string_view text) {
+  const window_size size = parse_window(text);
+  if (size.lines > 0) refuse(text, "is no time: give it its unit, 90s, 5min, 12h or 7d");
+  return size.time;
+}
+
 std::uint64_t parse_size(std::string_view text) {
   return parse_scaled(text, "1048576, 512M or 2G", 1024, "iB");
 }

@@ -26,6 +26,9 @@ struct window_size {
 };
 [[nodiscard]] window_size parse_window(std::string_view text);
 
+/// A time with its unit, as above.
+[[nodiscard]] std::chrono::nanoseconds parse_time(std::string_view text);
+
 /// A seed: 64 bits, decimal or 0x..., or "random". Throws as above.
 [[nodiscard]] std::uint64_t parse_seed(std::string_view text);
 

@@ -113,6 +113,13 @@ option_list::declared option_list::window(const std::string& names,
              [&target](const std::string& text) { target = parse_window(text); });
 }
 
+option_list::declared option_list::time(const std::string& names,
+                                        std::optional<std::chrono::nanoseconds>& target,
+                                        const std::string& help) {
+  return add(names, "TIME", help,
+             [&target](const std::string& text) { target = parse_time(text); });
+}
+
 option_list::declared option_list::rate(const std::string& names, std::optional<double>& target,
                                         const std::string& help) {
   return add(names, "RATE", help,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -82,6 +83,8 @@ class option_list {
                 const std::string& help);
   declared window(const std::string& names, std::optional<window_size>& target,
                   const std::string& help);
+  declared time(const std::string& names, std::optional<std::chrono::nanoseconds>& target,
+                const std::string& help);
   declared rate(const std::string& names, std::optional<double>& target, const std::string& help);
   declared seed(std::optional<std::uint64_t>& target, const std::string& help);
   declared file(const std::string& names, std::string& target, const std::string& help,

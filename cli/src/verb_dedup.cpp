@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,8 +43,9 @@ struct dedup_options {
   std::string save;
   std::string output = "-";
   std::string report;
-  std::string on_full;  ///< empty: grow when nothing tells how many lines come, otherwise warn
+  std::string on_full;  ///< empty: warn when the user said how many lines come, otherwise grow
   std::optional<window_size> window;
+  std::optional<std::chrono::nanoseconds> every;
   bool summary = false;
   bool verify_body = true;
   bool any_keys = false;
@@ -60,20 +62,21 @@ struct dedup_result {
   [[nodiscard]] std::uint64_t repeats() const noexcept { return totals.lines - lines_out; }
 };
 
+/// What to do when there are more lines than the memory of them was made for.
+struct when_full {
+  bool is_error = false;
+  bool is_guess = false;  ///< made for a number of lines that nobody told
+  std::string name = "the filter";
+  std::string advice = "Give -n the number of distinct lines, or --on-full grow";
+};
+
 /// Tells old lines from new ones, and says so when the memory of lines does not keep its rate or
 /// gets more new ones than planned. Counting is cheap; the bits are looked at whenever the lines
 /// are four times as many, or, in windows of time, as often as the planned keys may have come.
 class deduplicator {
  public:
-  /// `name` and `advice`: what is full, and what to do about that.
-  deduplicator(known_lines& known, const engine& e, bool full_is_error, std::string name,
-               std::string advice)
-      : known_(known),
-        engine_(e),
-        full_is_error_(full_is_error),
-        name_(std::move(name)),
-        advice_(std::move(advice)),
-        warn_beyond_(known.capacity()) {}
+  deduplicator(known_lines& known, const engine& e, when_full when)
+      : known_(known), engine_(e), when_full_(std::move(when)), warn_beyond_(known.capacity()) {}
 
   void judge(text_chunk& chunk) {
     lines_out_ += known_.insert_new(engine_, chunk.hashes(), chunk.marks());
@@ -128,22 +131,20 @@ class deduplicator {
       const auto held = static_cast<double>(known_.held());
       facts.estimated_keys = std::max(*facts.estimated_keys, held);
     }
-    std::string text = fullness_text(name_, facts);
+    std::string text = fullness_text(when_full_.name, facts, when_full_.is_guess);
     if (lines_ > 0) {
       text += (now.at_most ? ". Up to " : ". About ") + grouped(now.expected_lost) + " of the " +
               grouped(lines_) + " lines so far are lost, taken for repeats that they are not";
     }
-    text += ". " + advice_;
-    if (full_is_error_) throw error(error_code::full, text + " (--on-full error)");
+    text += ". " + when_full_.advice;
+    if (when_full_.is_error) throw error(error_code::full, text);
     warn(text);
     told_lines_ = lines_;
   }
 
   known_lines& known_;
   const engine& engine_;
-  bool full_is_error_;
-  std::string name_;
-  std::string advice_;
+  when_full when_full_;
   std::uint64_t warn_beyond_;
   std::uint64_t look_at_ = 1;
   saturation told_ = saturation::fine;
@@ -152,19 +153,6 @@ class deduplicator {
   std::uint64_t lines_ = 0;
   std::uint64_t lines_out_ = 0;
 };
-
-/// What to do when it is full.
-std::string advice_on(const dedup_options& options) {
-  if (!options.filter.empty()) return "Start a new one for more lines, or one that grows";
-  if (!options.window) return "Give -n the number of distinct lines, or --on-full grow";
-  return options.window->lines > 0 ? "Start a new one"
-                                   : "Give -n the most distinct lines of so long a time";
-}
-
-std::string name_of_memory(const dedup_options& options) {
-  if (!options.filter.empty()) return options.filter;
-  return options.window ? "the window" : "the filter";
-}
 
 void check_usage(const dedup_options& options) {
   if (!options.filter.empty() &&
@@ -183,9 +171,10 @@ void check_usage(const dedup_options& options) {
   for (const std::string& input : options.lines.inputs) {
     require_distinct(std::array{named_file{"the input", input}, save, report});
   }
-  if (!options.window) return;
-  if (!options.filter.empty()) {
-    throw usage_error("--filter brings its own window: --window does not go with it");
+  if (options.window && options.every) {
+    throw usage_error(
+        "--window and --every exclude each other: one counts from when a line came last, the other "
+        "from when it was printed last");
   }
   if (options.on_full == "grow") {
     throw usage_error(
@@ -193,36 +182,86 @@ void check_usage(const dedup_options& options) {
         "and --on-full warn or error");
   }
   if (options.sizing.memory) {
-    throw usage_error("a window is sized by its keys: -m does not go with --window, give -n");
+    throw usage_error("a window is sized by its keys: -m does not go with " + option + ", give -n");
   }
-  const bool by_lines = options.window->lines > 0;
+  const bool by_lines = options.window && options.window->lines > 0;
   if (by_lines && options.sizing.keys) {
     throw usage_error("--window " + grouped(options.window->lines) +
                       " is a number of lines, which -n would only repeat: -n does not go with it. "
                       "(A time has its unit: 90s, 5min, 12h, 7d.)");
   }
   if (!by_lines && !options.sizing.keys) {
-    throw usage_error("--window with a time needs -n, the distinct lines of so long a time");
+    throw usage_error(option + " with a time needs -n, the distinct lines of so long a time");
   }
 }
 
-std::unique_ptr<known_lines> start_window(const window_size& size, const dedup_options& options) {
+/// The memory of lines, and what to do when it is full.
+struct beginning {
+  std::unique_ptr<known_lines> known;
+  when_full when;
+};
+
+std::unique_ptr<known_lines> start_window(const dedup_options& options) {
   const double rate = options.sizing.rate.value_or(default_dedup_fpr);
   const window_options window{.seed = options.seed.value_or(0)};
-  return remember_in(size.lines > 0
-                         ? windowed_filter::last_events(size.lines, rate, window)
-                         : windowed_filter::last_duration(
-                               size.time, options.sizing.keys.value_or(0), rate, window));
+  const std::uint64_t keys = options.sizing.keys.value_or(0);
+  if (options.every) {
+    return remember_told_in(windowed_filter::last_duration(*options.every, keys, rate, window));
+  }
+  return remember_in(
+      options.window->lines > 0
+          ? windowed_filter::last_events(options.window->lines, rate, window)
+          : windowed_filter::last_duration(options.window->time, keys, rate, window));
 }
 
-std::unique_ptr<known_lines> start_anew(const dedup_options& options) {
-  if (options.window) return start_window(*options.window, options);
+/// When nobody tells how many lines come.
+beginning start_from_guess(const dedup_options& options) {
   const std::uint64_t seed = options.seed.value_or(0);
-  if (options.on_full == "grow" ||
-      (options.on_full.empty() && is_endless(options.sizing, options.lines))) {
-    return remember_in(grow_for(options.sizing, options.lines, seed));
+  const double rate = options.sizing.rate.value_or(default_dedup_fpr);
+  const std::optional<guessed_size> size = guess_size(options.sizing, options.lines);
+  if (!size) return {remember_in(grow_from_nothing(rate, seed)), {}};
+  filter first(size->first, {.seed = seed});
+  if (!size->growing_rate) {
+    if (options.on_full == "grow") {
+      throw error(error_code::invalid_argument,
+                  "at rate " + rate_text(rate) +
+                      " a filter cannot grow far enough: give -n the number of distinct lines "
+                      "without --on-full grow, or a higher rate");
+    }
+    return {remember_in(std::move(first), true),
+            {.is_error = true,
+             .is_guess = true,
+             .advice =
+                 "Give -n the number of distinct lines: at so low a rate the filter cannot grow"}};
   }
-  return remember_in(filter(size_for(options.sizing, options.lines), {.seed = seed}), true);
+  const growing_options growing{.growth = size->growth};
+  if (options.on_full == "grow") {
+    return {remember_in(growing_filter(std::move(first), rate, growing)), {}};
+  }
+  return {remember_in(std::move(first), rate, growing), {}};
+}
+
+beginning start_anew(const dedup_options& options) {
+  if (options.window || options.every) {
+    const bool by_lines = options.window && options.window->lines > 0;
+    return {start_window(options),
+            {.name = "the window",
+             .advice = by_lines ? "Start a new one"
+                                : "Give -n the most distinct lines of so long a time"}};
+  }
+  const std::uint64_t seed = options.seed.value_or(0);
+  const sizing_request& sizing = options.sizing;
+  const bool is_told = sizing.keys || sizing.memory;
+  if (!is_told && (options.on_full.empty() || options.on_full == "grow")) {
+    return start_from_guess(options);
+  }
+  if (options.on_full == "grow") {
+    const double rate = sizing.rate.value_or(default_dedup_fpr);
+    return {remember_in(growing_filter(*sizing.keys, rate, {.seed = seed})), {}};
+  }
+  when_full when{.is_guess = !sizing.keys};
+  if (sizing.memory) when.advice = "Give a larger -m, or -n, the number of distinct lines";
+  return {remember_in(filter(size_for(sizing, options.lines), {.seed = seed}), true), when};
 }
 
 /// The filter of an earlier run, of a kind that tells new lines from old ones.
@@ -232,32 +271,49 @@ std::unique_ptr<known_lines> go_on_with(const dedup_options& options) {
   require_lines(yesterday.hashing(), options.filter);
   require_seed(options.seed, yesterday.seed(), options.filter);
   if (!options.any_keys) require_line_family(yesterday.families(), options.filter);
-  return remember_in(std::move(yesterday));
+  if constexpr (std::is_same_v<Filter, windowed_filter>) {
+    if (!options.every) return remember_in(std::move(yesterday));
+    if (yesterday.by_time() &&
+        yesterday.window() == static_cast<std::uint64_t>(options.every->count())) {
+      return remember_told_in(std::move(yesterday));
+    }
+    throw error(error_code::invalid_argument,
+                options.filter + ": its window is not the time of --every");
+  } else {
+    return remember_in(std::move(yesterday));
+  }
 }
 
-std::unique_ptr<known_lines> start(const dedup_options& options) {
-  if (options.filter.empty()) return start_anew(options);
-  switch (filter_file_reader(options.filter).header().kind) {
-    case filter_kind::growing:
-      return go_on_with<growing_filter>(options);
-    case filter_kind::windowed:
-      if (options.on_full == "grow") {
-        throw error(error_code::invalid_argument,
-                    options.filter +
-                        ": holds a window, which forgets and does not grow: start a "
-                        "new one with a larger -n");
-      }
-      return go_on_with<windowed_filter>(options);
-    default:
-      break;
+beginning start_with_filter(const dedup_options& options) {
+  const std::string& path = options.filter;
+  const filter_kind kind = filter_file_reader(path).header().kind;
+  when_full when{.name = path, .advice = "Start a new one for more lines, or one that grows"};
+  const auto refuse = [&](const char* why) {
+    throw error(error_code::invalid_argument, path + why);
+  };
+  if (kind == filter_kind::windowed) {
+    if (options.on_full == "grow") {
+      refuse(": holds a window, which forgets and does not grow: start a new one with a larger -n");
+    }
+    return {go_on_with<windowed_filter>(options), when};
   }
+  if (options.every) refuse(": holds no window, so --every does not go with it");
+  if (kind == filter_kind::growing) return {go_on_with<growing_filter>(options), when};
   if (options.on_full == "grow") {
-    throw error(error_code::invalid_argument,
-                options.filter +
-                    ": is of one size and cannot grow; start one with create --growing, or with "
-                    "dedup --on-full grow --save");
+    refuse(
+        ": is of one size and cannot grow; start one with create --growing, or with dedup --on-full "
+        "grow --save");
   }
-  return go_on_with<filter>(options);
+  return {go_on_with<filter>(options), when};
+}
+
+beginning start(const dedup_options& options) {
+  beginning result = options.filter.empty() ? start_anew(options) : start_with_filter(options);
+  if (options.on_full == "error") {
+    result.when.is_error = true;
+    result.when.advice += " (--on-full error)";
+  }
+  return result;
 }
 
 void write_report(const std::string& path, const dedup_result& result, const known_lines& known,
@@ -296,9 +352,9 @@ int run(dedup_options& options) {
 
   std::optional<announced_lock> lock;
   if (is_same_file(options.filter, options.save)) lock.emplace(options.save);
-  const std::unique_ptr<known_lines> known = start(options);
-  deduplicator judge(*known, e, options.on_full == "error", name_of_memory(options),
-                     advice_on(options));
+  beginning begun = start(options);
+  const std::unique_ptr<known_lines> known = std::move(begun.known);
+  deduplicator judge(*known, e, std::move(begun.when));
   if (!options.filter.empty()) judge.look();
 
   std::optional<atomic_file> file;
@@ -345,7 +401,9 @@ std::function<int()> declare(option_list& list) {
   auto options = std::make_shared<dedup_options>();
   list.lines(options->lines);
   list.count("-n,--keys", options->sizing.keys,
-             "distinct lines to plan for; default: an estimate from the files' lengths", 1);
+             "distinct lines to plan for; default: an estimate from the files' lengths, which the "
+             "filter outgrows when it was too low",
+             1);
   list.rate("-p,--fpr", options->sizing.rate,
             "share of new lines that may be lost, at -n lines; default 1e-6");
   list.size("-m,--memory", options->sizing.memory,
@@ -357,11 +415,15 @@ std::function<int()> declare(option_list& list) {
             dash::standard);
   list.file("--report", options->report, "write the figures of the run here, as JSON");
   list.choice("--on-full", options->on_full, {"warn", "error", "grow"},
-              "what to do when there are more distinct lines than planned; default warn, and grow "
-              "when nothing tells how many come");
+              "what to do when there are more distinct lines than planned; default warn with -n or "
+              "-m, and grow without");
   list.window("--window", options->window,
-              "only lines seen within the last so many lines, or so long a time (90s, 5min, 12h, "
-              "7d), are repeats");
+              "only lines seen within the last so many lines (100K, 1M), or so long a time (90s, "
+              "5min, 12h, 7d), are repeats: a line comes out again when it stayed away for all of "
+              "that");
+  list.time("--every", options->every,
+            "a line comes out again, however often it comes, when its last print is so long ago "
+            "(90s, 5min, 12h, 7d), or up to a quarter more");
   list.flag("--summary", options->summary,
             "the figures of the run on standard error, also when that is no terminal");
   list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
@@ -380,7 +442,10 @@ const verb dedup_verb{
     "octobloom dedup events.log -o unique.log # sizes itself by the file's length\n"
     "zcat events.gz | octobloom dedup # a pipe has no length: the filter grows with it\n"
     "zcat events.gz | octobloom dedup -n 10M # less memory, when the number is known\n"
-    "tail -f app.log | octobloom dedup --window 10min -n 100k # one of each in ten minutes\n"
+    "tail -f app.log | octobloom dedup --every 10min -n 100K # each line once in ten minutes\n"
+    "tail -f app.log | octobloom dedup --window 10min -n 100K # a line again only after ten "
+    "minutes "
+    "without it\n"
     "octobloom dedup --save seen.octobloom -n 50M monday.log -o monday.new # remembers Monday's "
     "lines\n"
     "octobloom dedup --filter seen.octobloom --save seen.octobloom tuesday.log # prints what is "

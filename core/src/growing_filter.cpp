@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <octobloom/facts.h>
 
@@ -69,11 +70,7 @@ double next_target(double total, std::span<const filter> levels) {
   return target;
 }
 
-}  // namespace
-
-growing_filter::growing_filter(std::uint64_t initial_keys, double target_fpr,
-                               const growing_options& options)
-    : options_(options), target_fpr_(target_fpr) {
+void require_options(const growing_options& options) {
   if (!valid_growth(options.growth)) {
     throw error(error_code::invalid_argument,
                 "levels grow 2 to 16 times, not " + std::to_string(options.growth) + " times");
@@ -83,8 +80,39 @@ growing_filter::growing_filter(std::uint64_t initial_keys, double target_fpr,
                 "a level is closed at a share of its plan from 0.1 to 1, not " +
                     std::to_string(options.grow_at));
   }
+}
+
+}  // namespace
+
+growing_filter::growing_filter(std::uint64_t initial_keys, double target_fpr,
+                               const growing_options& options)
+    : options_(options), target_fpr_(target_fpr) {
+  require_options(options);
   (void)plan_for(initial_keys, target_fpr);  // refuses what is out of range
   add_level(initial_keys);
+}
+
+growing_filter::growing_filter(filter first, double target_fpr, const growing_options& options)
+    : options_(options), target_fpr_(target_fpr), inserted_keys_(first.inserted_keys()) {
+  require_options(options);
+  options_.seed = first.seed();
+  options_.hashing = first.hashing();
+  (void)plan_for(1, target_fpr);  // refuses what is out of range
+  if (first.planned_keys() == 0 || first.target_fpr() < min_target_fpr) {
+    throw error(error_code::invalid_argument,
+                "a filter without a plan, keys and a rate, cannot be the first level of one that "
+                "grows");
+  }
+  if (first.inserted_keys() > capacity(first.planned_keys(), options.grow_at)) {
+    throw error(error_code::invalid_argument,
+                "a filter that holds more than a level is planned for cannot be the first one");
+  }
+  if (target_fpr - first.target_fpr() < min_target_fpr) {
+    throw error(error_code::invalid_argument,
+                "the first level leaves less than 1e-8 of the rate, too little for another one");
+  }
+  families_.unite(first.families(), first.inserted_keys() > 0);
+  levels_.push_back(std::move(first));
 }
 
 std::uint64_t growing_filter::room_in_newest() const noexcept {

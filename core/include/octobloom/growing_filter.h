@@ -57,6 +57,13 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   growing_filter(std::uint64_t initial_keys, double target_fpr,
                  const growing_options& options = {});
 
+  /// Goes on from a plain filter, which becomes the first level as it is: one that was sized for a
+  /// number of keys which may turn out larger. Its inserted_keys() must be keys that were told new.
+  /// Seed and hashing are its own; the levels to come share what it leaves of `target_fpr`. Throws
+  /// error{invalid_argument} for a filter without a plan, with more keys than that, or whose target
+  /// leaves too little for another level, and for options out of range.
+  growing_filter(filter first, double target_fpr, const growing_options& options = {});
+
   /// Reads a file of kind growing. Throws error{io}, error{bad_file} or error{out_of_memory}.
   [[nodiscard]] static growing_filter load(const std::string& path,
                                            const load_options& options = {});

@@ -63,8 +63,9 @@ std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
 std::string fullness_text(const std::string& name, const filter_facts& facts, bool is_guess) {
   const char* const plan = is_guess ? "sized without -n for " : "planned for ";
   std::string text = name;
-  text += facts.verdict == saturation::fine ? (is_guess ? " is beyond what it was made for" : " is beyond its plan")
-                                            : " is " + std::string(to_string(facts.verdict));
+  text += facts.verdict == saturation::fine
+              ? (is_guess ? " is beyond what it was made for" : " is beyond its plan")
+              : " is " + std::string(to_string(facts.verdict));
   text += ": " + rate_text(100 * facts.current_fpr) + " % of unknown keys are taken for known ones";
   if (facts.target_fpr > 0) {
     text += ", where " + rate_text(100 * facts.target_fpr) + " % was the target";

@@ -178,7 +178,8 @@ class told_lines : public windowed_lines {
       origins_.push_back(i);
     }
     fresh_.resize(bitmap_bytes(absent_.size()));
-    const std::uint64_t fresh = filter_.insert_new(key_batch::hashes(absent_, hashes.family()), fresh_.data());
+    const std::uint64_t fresh =
+        filter_.insert_new(key_batch::hashes(absent_, hashes.family()), fresh_.data());
     std::fill_n(marks, bitmap_bytes(hashes.size()), std::uint8_t{0});
     for (std::size_t i = 0; i < absent_.size(); ++i) {
       const std::size_t at = origins_[i];

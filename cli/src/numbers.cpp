@@ -102,6 +102,10 @@ window_size parse_window(std::string_view text) {
 }
 
 std::chrono::nanoseconds parse_time(std::string_view text) {
+  if (text.ends_with('m')) {
+    refuse(text, "has no unit of time: write " + std::string(text.substr(0, text.size() - 1)) +
+                     "min for minutes");
+  }
   const window_size size = parse_window(text);
   if (size.lines > 0) refuse(text, "is no time: give it its unit, 90s, 5min, 12h or 7d");
   return size.time;

@@ -176,6 +176,11 @@ void check_usage(const dedup_options& options) {
         "--window and --every exclude each other: one counts from when a line came last, the other "
         "from when it was printed last");
   }
+  if (!options.window && !options.every) return;
+  const std::string option = options.window ? "--window" : "--every";
+  if (options.window && !options.filter.empty()) {
+    throw usage_error("--filter brings its own window: --window does not go with it");
+  }
   if (options.on_full == "grow") {
     throw usage_error(
         "a window forgets and does not grow: give -n the most distinct lines of so long a time, "
@@ -184,6 +189,7 @@ void check_usage(const dedup_options& options) {
   if (options.sizing.memory) {
     throw usage_error("a window is sized by its keys: -m does not go with " + option + ", give -n");
   }
+  if (!options.filter.empty()) return;  // it has a size
   const bool by_lines = options.window && options.window->lines > 0;
   if (by_lines && options.sizing.keys) {
     throw usage_error("--window " + grouped(options.window->lines) +
@@ -191,7 +197,8 @@ void check_usage(const dedup_options& options) {
                       "(A time has its unit: 90s, 5min, 12h, 7d.)");
   }
   if (!by_lines && !options.sizing.keys) {
-    throw usage_error(option + " with a time needs -n, the distinct lines of so long a time");
+    throw usage_error(option + (options.window ? " with a time" : "") +
+                      " needs -n, the distinct lines of so long a time");
   }
 }
 
@@ -301,8 +308,8 @@ beginning start_with_filter(const dedup_options& options) {
   if (kind == filter_kind::growing) return {go_on_with<growing_filter>(options), when};
   if (options.on_full == "grow") {
     refuse(
-        ": is of one size and cannot grow; start one with create --growing, or with dedup --on-full "
-        "grow --save");
+        ": is of one size and cannot grow; start one with create --growing, or with dedup "
+        "--on-full grow --save");
   }
   return {go_on_with<filter>(options), when};
 }
@@ -444,8 +451,7 @@ const verb dedup_verb{
     "zcat events.gz | octobloom dedup -n 10M # less memory, when the number is known\n"
     "tail -f app.log | octobloom dedup --every 10min -n 100K # each line once in ten minutes\n"
     "tail -f app.log | octobloom dedup --window 10min -n 100K # a line again only after ten "
-    "minutes "
-    "without it\n"
+    "minutes without it\n"
     "octobloom dedup --save seen.octobloom -n 50M monday.log -o monday.new # remembers Monday's "
     "lines\n"
     "octobloom dedup --filter seen.octobloom --save seen.octobloom tuesday.log # prints what is "

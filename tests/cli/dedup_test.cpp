@@ -180,6 +180,103 @@ TEST_F(dedup, estimates_never_fall_short_however_the_lines_lie) {
   EXPECT_LT(bytes, 8'000'000) << "not more than twice what 705,000 lines take";
 }
 
+TEST_F(dedup, a_guess_is_outgrown_when_lines_hide_between_the_samples) {
+  // 8 MiB: lines of 1,000 bytes where it is sampled, 8 bytes between.
+  constexpr std::size_t size = std::size_t{8} << 20;
+  constexpr std::size_t step = (size - 65'536) / 63;
+  std::string text;
+  for (std::size_t i = 0; text.size() < size; ++i) {
+    const std::string number = std::to_string(10'000'000 + i);
+    text += number.substr(1) + (text.size() % step < 70'000 ? std::string(992, 'y') : "") + "\n";
+  }
+  const std::string in = put("in", text);
+  for (const std::string threads : {"1", "4"}) {
+    const outcome result =
+        run({"dedup", "-j", threads, "--report", path("r"), "--save", path("saved"), in});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.err, "");
+    EXPECT_TRUE(result.out == text) << count_lines(result.out) << " of " << count_lines(text);
+    const nlohmann::json figures = nlohmann::json::parse(read_file(path("r")));
+    EXPECT_LE(figures.at("expected_fpr"), 1e-6);
+    EXPECT_LE(figures.at("expected_lost"), 1.0);
+  }
+  const nlohmann::json saved = run({"info", "--json", path("saved")}).json();
+  EXPECT_EQ(saved.at("kind"), "growing");
+  EXPECT_EQ(saved.at("verdict"), "fine");
+  EXPECT_GT(saved.at("levels").size(), 2u);
+  expect_success(run({"dedup", "--filter", path("saved"), in, "-"}, "one more\n"), "one more\n");
+}
+
+TEST_F(dedup, a_guess_that_holds_takes_one_filter_of_that_size) {
+  const std::string in = put("in", numbered_lines("k", 100'000));
+  expect_success(run({"dedup", "--report", path("r"), "--save", path("saved"), in}),
+                 numbered_lines("k", 100'000));
+  const nlohmann::json saved = run({"info", "--json", path("saved")}).json();
+  EXPECT_EQ(saved.at("kind"), "plain");
+  EXPECT_EQ(saved.at("planned_keys"), 100'001);
+  EXPECT_LE(saved.at("target_fpr"), 1e-6);
+  // A plain filter of so many lines at 1e-6 takes 39.03 bits a line.
+  const double bytes = nlohmann::json::parse(read_file(path("r"))).at("filter_bytes");
+  EXPECT_GT(bytes, 100'000 * 39.0 / 8);
+  EXPECT_LT(bytes, 100'000 * 40.1 / 8);
+}
+
+TEST_F(dedup, a_file_that_grows_meanwhile_loses_nothing) {
+  const std::string in = put("in", numbered_lines("a", 100'000));
+  write_file(path("more"), numbered_lines("b", 300'000));
+  // With one thread and a pipe that nobody empties it stands still after 400 KiB or so.
+  const std::string script = "'" OCTOBLOOM_COMMAND "' dedup -j 1 '" + in +
+                             "' | (read first; cat '" + path("more") + "' >> '" + in +
+                             "'; echo \"$first\"; cat)";
+  const outcome result = run({"-c", script}, {.program = "sh"});
+  EXPECT_EQ(result.err, "");
+  EXPECT_TRUE(result.out == numbered_lines("a", 100'000) + numbered_lines("b", 300'000))
+      << count_lines(result.out);
+}
+
+TEST_F(dedup, a_length_of_0_tells_nothing) {
+  const std::string file = "/proc/kallsyms";
+  const std::string text = read_file(file);
+  if (text.empty()) GTEST_SKIP() << "this system has no " << file;
+  EXPECT_TRUE(run({"dedup", file}).out == first_occurrences(text));
+}
+
+TEST_F(dedup, what_cannot_grow_is_refused_at_the_start) {
+  for (const std::string rate : {"1e-8", "2e-8", "5e-8"}) {
+    const std::string command = "echo a | '" OCTOBLOOM_COMMAND "' dedup -p " + rate;
+    expect_failure(run({"-c", command}, {.program = "sh"}), "give -n the number of distinct lines");
+    expect_success(run({"-c", command + " -n 100"}, {.program = "sh"}), "a\n");
+  }
+  expect_success(run({"-c", "echo a | '" OCTOBLOOM_COMMAND "' dedup -p 1e-7"}, {.program = "sh"}),
+                 "a\n");
+  // A file's lines can be counted, and then nothing has to grow.
+  const std::string in = put("in", numbered_lines("k", 300'000) + "last");
+  const outcome counted = run({"dedup", "-p", "1e-8", "--save", path("saved"), in});
+  EXPECT_EQ(counted.err, "");
+  EXPECT_EQ(count_lines(counted.out), 300'001u);
+  EXPECT_EQ(run({"info", "--json", path("saved")}).json().at("planned_keys"), 300'001);
+  expect_failure(run({"dedup", "-p", "1e-8", "--on-full", "grow", in}), "give -n");
+}
+
+TEST_F(dedup, the_end_of_growth_is_an_error_that_names_n) {
+  const outcome result = run({"dedup", "-n", "10", "-p", "5e-8", "--on-full", "grow", "-o",
+                              path("out"), "--save", path("saved")},
+                             numbered_lines("k", 1'000));
+  expect_failure(result, "Start with -n, the number of distinct lines");
+  EXPECT_EQ(folder_.entries(), 0u);
+}
+
+TEST_F(dedup, a_guess_is_not_called_a_plan) {
+  const std::string in = put("in", numbered_lines("k", 20'000));
+  for (const std::string size : {"-m 1K", "-m 1K --on-full error"}) {
+    const outcome result =
+        run({"-c", "'" OCTOBLOOM_COMMAND "' dedup " + size + " < '" + in + "'"}, {.program = "sh"});
+    EXPECT_NE(result.err.find("sized without -n for"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("planned for"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("-m"), std::string::npos) << result.err;
+  }
+}
+
 TEST_F(dedup, takes_a_memory_size) {
   const std::string lines = numbered_lines("k", 10'000);
   const auto bytes = [&](std::vector<std::string> arguments) {

@@ -1,4 +1,7 @@
 // create --growing, --counting, --cuckoo, remove, and dedup that grows or keeps a window.
+#include <chrono>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <octobloom/plan.h>
@@ -182,6 +185,59 @@ TEST_F(family, dedup_with_a_window_of_time_goes_on_from_its_file) {
   EXPECT_EQ(told.at("kind"), "windowed");
   EXPECT_EQ(told.at("window_seconds"), 43'200.0);
   expect_success(run({"dedup", "--filter", path("w")}, "b\nc\n"), "c\n");
+}
+
+TEST_F(family, dedup_prints_a_line_again_when_its_last_print_is_old) {
+  // Lines come in one go, so that they are of one time; a window of 2 s is over after 2.5 at most.
+  const std::string lines = numbered_lines("a", 20'000) + numbered_lines("a", 20'000);
+  write_file(path("lines"), lines);
+  for (const std::string threads : {"1", "3"}) {
+    const outcome result =
+        run({"-c", "(cat '" + path("lines") + "'; sleep 3; echo a7; echo b; echo a7) | '" +
+                       OCTOBLOOM_COMMAND "' dedup --every 2s -n 100K -j " + threads},
+            {.program = "sh"});
+    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(result.out == numbered_lines("a", 20'000) + "a7\nb\n", true);
+  }
+}
+
+TEST_F(family, seeing_a_line_puts_off_its_next_print_in_a_window_only) {
+  const auto count = [](const std::string& option) {
+    const auto start = std::chrono::steady_clock::now();
+    const outcome result = run(
+        {"-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo a; sleep 0.25; done | '" +
+                   std::string(OCTOBLOOM_COMMAND "' dedup ") + option + " -n 10"},
+        {.program = "sh"});
+    EXPECT_EQ(result.err, "");
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::pair(count_lines(result.out), seconds);
+  };
+  const auto [printed, seconds] = count("--every 1s");
+  EXPECT_GE(printed, 3u) << "in 4 seconds";
+  EXPECT_LE(static_cast<double>(printed), 1 + seconds);
+  EXPECT_EQ(count("--window 1min").first, 1u);
+  EXPECT_EQ(count("--every 1min").first, 1u);
+}
+
+TEST_F(family, dedup_every_goes_on_from_its_file) {
+  expect_success(run({"dedup", "--every", "12h", "-n", "1000", "--save", path("w")}, "a\nb\na\n"),
+                 "a\nb\n");
+  EXPECT_EQ(info(path("w")).at("kind"), "windowed");
+  EXPECT_EQ(info(path("w")).at("window_seconds"), 43'200.0);
+  expect_success(run({"dedup", "--filter", path("w"), "--every", "12h"}, "b\nc\n"), "c\n");
+  expect_failure(run({"dedup", "--filter", path("w"), "--every", "10min"}, "b\n"),
+                 "is not the time");
+  expect_failure(run({"dedup", "--filter", make("growing"), "--every", "12h"}, "b\n"), "no window");
+}
+
+TEST_F(family, dedup_refuses_an_every_that_makes_no_sense) {
+  expect_failure(run({"dedup", "--every", "10min"}, "a\n"), "needs -n");
+  expect_failure(run({"dedup", "--every", "5m", "-n", "10"}, "a\n"), "write 5min");
+  expect_failure(run({"dedup", "--every", "1M", "-n", "10"}, "a\n"), "is no time");
+  expect_failure(run({"dedup", "--every", "1h", "--window", "1h", "-n", "10"}, "a\n"),
+                 "exclude each other");
+  expect_failure(run({"dedup", "--every", "1h", "-n", "10", "-m", "1M"}, "a\n"), "--every");
 }
 
 TEST_F(family, a_window_of_lines_is_never_called_full) {

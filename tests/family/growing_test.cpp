@@ -209,6 +209,38 @@ TEST(growing, takes_strings_and_the_callers_hashes) {
   family::expect_error(error_code::wrong_key, "hashes", [&] { hashes.insert("a"); });
 }
 
+TEST(growing, goes_on_from_a_plain_filter) {
+  constexpr std::uint64_t planned = 1'000;
+  constexpr double target = 1e-3;
+  filter first = filter::with_fpr(planned, 0.85 * target, {.seed = 7});
+  auto fresh = bits(600);
+  EXPECT_EQ(first.insert_new(numbers(0, 600), fresh), 600u);
+  const std::uint64_t bytes = first.bytes();
+  growing_filter grown(std::move(first), target, {.growth = 4});
+  EXPECT_EQ(grown.seed(), 7u);
+  EXPECT_EQ(grown.distinct_keys(), 600u);
+  EXPECT_EQ(grown.inserted_keys(), 600u);
+  EXPECT_EQ(grown.bytes(), bytes);
+  grown.insert(numbers(600, 20'000));
+  EXPECT_EQ(grown.count_contained(numbers(0, 20'600)), 20'600u);
+  ASSERT_EQ(grown.levels().size(), 3u);
+  EXPECT_EQ(grown.levels()[0].inserted_keys(), planned);
+  EXPECT_EQ(grown.levels()[1].planned_keys(), 4 * planned);
+  double rates = 0;
+  for (const filter& level : grown.levels()) rates += level.target_fpr();
+  EXPECT_LE(rates, target);
+  EXPECT_LE(grown.expected_fpr(), target);
+  // Half a million strangers: 500 at the target.
+  EXPECT_LE(grown.count_contained(numbers(std::uint64_t{1} << 40, 500'000)), 500u + 5 * 23);
+
+  EXPECT_THROW(growing_filter(filter::with_blocks(10, 5), target), error);
+  EXPECT_THROW(growing_filter(filter::with_fpr(planned, target), target), error);
+  EXPECT_THROW(growing_filter(filter::with_fpr(planned, target / 2), target, {.growth = 1}), error);
+  filter too_full = filter::with_fpr(planned, target / 2);
+  too_full.insert(numbers(0, planned + 1));
+  EXPECT_THROW(growing_filter(std::move(too_full), target), error);
+}
+
 TEST(growing, says_full_when_the_rate_is_spent) {
   growing_filter grown(1, 2e-8);
   std::uint64_t key = 0;

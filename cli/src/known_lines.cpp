@@ -1,7 +1,9 @@
 #include "known_lines.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <octobloom/error.h>
@@ -99,7 +101,7 @@ class growing_lines : public endless_lines<growing_filter> {
   }
 
   [[nodiscard]] std::uint64_t held() const noexcept override { return filter_.distinct_keys(); }
-  [[nodiscard]] const growing_filter& memory() const noexcept { return filter_; }
+  [[nodiscard]] std::span<const filter> levels() const noexcept { return filter_.levels(); }
   [[nodiscard]] knowledge assess(const filter_facts& now, std::uint64_t) const override {
     return {now.current_fpr, filter_.expected_lost() - lost_before_};
   }
@@ -112,14 +114,19 @@ class growing_lines : public endless_lines<growing_filter> {
 class guessed_lines : public known_lines {
  public:
   guessed_lines(filter start, double rate, const growing_options& growing)
-      : plain_(std::in_place, std::move(start), true), rate_(rate), growing_(growing) {}
+      : memory_(std::in_place_type<filter_of_lines>, std::move(start), true),
+        rate_(rate),
+        growing_(growing) {}
 
   std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
-    if (plain_ && hashes.size() > plain_->capacity() - plain_->held()) {
-      grown_.emplace(growing_filter(std::move(*plain_).release(), rate_, growing_), 0);
-      plain_.reset();
+    if (auto* plain = std::get_if<filter_of_lines>(&memory_)) {
+      if (hashes.size() <= plain->capacity() - plain->held()) {
+        return plain->insert_new(e, hashes, marks);
+      }
+      memory_.emplace<growing_lines>(growing_filter(std::move(*plain).release(), rate_, growing_),
+                                     0);
     }
-    return plain_ ? plain_->insert_new(e, hashes, marks) : grown_->insert_new(e, hashes, marks);
+    return std::get<growing_lines>(memory_).insert_new(e, hashes, marks);
   }
 
   [[nodiscard]] std::uint64_t seed() const noexcept override { return now().seed(); }
@@ -131,8 +138,9 @@ class guessed_lines : public known_lines {
     return now().assess(facts, repeats);
   }
   void save(const std::string& path) const override {
-    if (grown_ && grown_->memory().levels().size() == 1) {
-      save_whole(grown_->memory().levels()[0], path);
+    const auto* grown = std::get_if<growing_lines>(&memory_);
+    if (grown != nullptr && grown->levels().size() == 1) {
+      save_whole(grown->levels()[0], path);
     } else {
       now().save(path);
     }
@@ -140,12 +148,11 @@ class guessed_lines : public known_lines {
 
  private:
   [[nodiscard]] const known_lines& now() const noexcept {
-    if (plain_) return *plain_;
-    return *grown_;
+    if (const auto* plain = std::get_if<filter_of_lines>(&memory_)) return *plain;
+    return *std::get_if<growing_lines>(&memory_);
   }
 
-  std::optional<filter_of_lines> plain_;
-  std::optional<growing_lines> grown_;
+  std::variant<filter_of_lines, growing_lines> memory_;
   double rate_;
   growing_options growing_;
 };

@@ -208,17 +208,16 @@ struct beginning {
   when_full when;
 };
 
-std::unique_ptr<known_lines> start_window(const dedup_options& options) {
+std::unique_ptr<known_lines> start_window(const dedup_options& options, const window_size& size) {
   const double rate = options.sizing.rate.value_or(default_dedup_fpr);
   const window_options window{.seed = options.seed.value_or(0)};
   const std::uint64_t keys = options.sizing.keys.value_or(0);
   if (options.every) {
-    return remember_told_in(windowed_filter::last_duration(*options.every, keys, rate, window));
+    return remember_told_in(windowed_filter::last_duration(size.time, keys, rate, window));
   }
-  return remember_in(
-      options.window->lines > 0
-          ? windowed_filter::last_events(options.window->lines, rate, window)
-          : windowed_filter::last_duration(options.window->time, keys, rate, window));
+  return remember_in(size.lines > 0
+                         ? windowed_filter::last_events(size.lines, rate, window)
+                         : windowed_filter::last_duration(size.time, keys, rate, window));
 }
 
 /// When nobody tells how many lines come.
@@ -250,11 +249,12 @@ beginning start_from_guess(const dedup_options& options) {
 
 beginning start_anew(const dedup_options& options) {
   if (options.window || options.every) {
-    const bool by_lines = options.window && options.window->lines > 0;
-    return {start_window(options),
+    const window_size size = options.window.value_or(
+        window_size{.time = options.every.value_or(std::chrono::seconds(0))});
+    return {start_window(options, size),
             {.name = "the window",
-             .advice = by_lines ? "Start a new one"
-                                : "Give -n the most distinct lines of so long a time"}};
+             .advice = size.lines > 0 ? "Start a new one"
+                                      : "Give -n the most distinct lines of so long a time"}};
   }
   const std::uint64_t seed = options.seed.value_or(0);
   const sizing_request& sizing = options.sizing;
@@ -264,7 +264,7 @@ beginning start_anew(const dedup_options& options) {
   }
   if (options.on_full == "grow") {
     const double rate = sizing.rate.value_or(default_dedup_fpr);
-    return {remember_in(growing_filter(*sizing.keys, rate, {.seed = seed})), {}};
+    return {remember_in(growing_filter(sizing.keys.value_or(0), rate, {.seed = seed})), {}};
   }
   when_full when{.is_guess = !sizing.keys};
   if (sizing.memory) when.advice = "Give a larger -m, or -n, the number of distinct lines";

@@ -83,7 +83,7 @@ class line_filter_of final : public line_filter {
       filter_.merge(Filter::load(path, options));
     } else {
       refuse(path_, "holds a " + std::string(to_string(kind_)) +
-                        " filter; only plain and counting ones can be merged");
+                        " filter; only plain, counting and windowed ones can be merged");
     }
   }
 

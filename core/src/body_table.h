@@ -79,9 +79,9 @@ class body_table {
 /// for each.
 template <class Start, class Row>
 void write_filters(const std::string& path, const file_header& header, const Start& start,
-                   const std::vector<Row>& rows, std::span<const filter> filters) {
+                   const std::vector<Row>& rows, std::span<const const_filter_view> filters) {
   std::vector<std::span<const std::byte>> pieces{bytes_of(start), std::as_bytes(std::span(rows))};
-  for (const filter& one : filters) pieces.push_back(bytes_of(one.view()));
+  for (const const_filter_view& one : filters) pieces.push_back(bytes_of(one));
   write_filter_file(path, header, pieces);
 }
 

@@ -29,7 +29,13 @@ class candidates {
     std::iota(origins_.begin(), origins_.end(), static_cast<std::uint32_t>(first));
   }
 
+  void clear() noexcept {
+    hashes_.clear();
+    origins_.clear();
+  }
+
   [[nodiscard]] std::size_t size() const noexcept { return hashes_.size(); }
+  [[nodiscard]] std::uint64_t hash(std::size_t i) const noexcept { return hashes_[i]; }
   [[nodiscard]] key_batch hashes() const noexcept { return key_batch::hashes(hashes_); }
   /// Where candidate i stood in the round.
   [[nodiscard]] std::size_t origin(std::size_t i) const noexcept { return origins_[i]; }
@@ -58,6 +64,14 @@ class candidates {
       bitmap[origins_[i] / 8] =
           static_cast<std::uint8_t>(bitmap[origins_[i] / 8] | 1u << (origins_[i] % 8));
     }
+  }
+
+  /// Hands the first `count` on to `others`, behind those that are there.
+  void move_first(std::size_t count, candidates& others) {
+    const auto end = static_cast<std::ptrdiff_t>(count);
+    others.hashes_.insert(others.hashes_.end(), hashes_.begin(), hashes_.begin() + end);
+    others.origins_.insert(others.origins_.end(), origins_.begin(), origins_.begin() + end);
+    drop_first(count);
   }
 
   /// Drops the first `count`.

@@ -47,8 +47,9 @@ void require_size(std::uint64_t lines, std::uint32_t bits) {
   }
 }
 
-cuckoo_shape checked_shape(const cuckoo_plan& plan) {
+cuckoo_shape checked_shape(const cuckoo_plan& plan, const filter_options& options) {
   require_size(plan.lines, plan.fingerprint_bits);
+  require_storable(options.hashing, plan.target_fpr);
   return {plan.lines, plan.fingerprint_bits};
 }
 
@@ -97,7 +98,7 @@ cuckoo_filter::cuckoo_filter(const cuckoo_plan& plan, const filter_options& opti
     : options_(options),
       planned_keys_(plan.expected_keys),
       target_fpr_(plan.target_fpr),
-      shape_(checked_shape(plan)),
+      shape_(checked_shape(plan, options)),
       storage_(shape_.word_count()) {}
 
 std::uint64_t cuckoo_filter::exchange(std::uint32_t bucket, unsigned slot,

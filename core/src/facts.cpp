@@ -58,13 +58,15 @@ class joint_statistics {
     const filter_statistics s = read(part.view(), how);
     absent_ *= 1 - s.current_fpr;
     variance_ += s.fpr_error * s.fpr_error;
-    bits_set_ += s.fill * static_cast<double>(part.bytes());
+    const auto bytes = static_cast<double>(part.bytes());
+    bytes_ += bytes;
+    bits_set_ += s.fill * bytes;
     use_ =
         std::max(use_, use_of_plan(s, part.view().shape(), part.planned_keys(), part.target_fpr()));
   }
-  [[nodiscard]] filter_statistics result(std::uint64_t bytes, std::uint64_t keys) const {
+  [[nodiscard]] filter_statistics result(std::uint64_t keys) const {
     filter_statistics all;
-    all.fill = bits_set_ / static_cast<double>(bytes);
+    all.fill = bytes_ > 0 ? bits_set_ / bytes_ : 0;
     all.estimated_keys = static_cast<double>(keys);
     all.current_fpr = 1 - absent_;
     all.fpr_error = std::sqrt(variance_);
@@ -75,7 +77,8 @@ class joint_statistics {
  private:
   double absent_ = 1;  // the chance that a new key is in none
   double variance_ = 0;
-  double bits_set_ = 0;
+  double bytes_ = 0;
+  double bits_set_ = 0;  // as a share of the bytes
   plan_use use_ = plan_use::within;
 };
 
@@ -113,7 +116,7 @@ filter_facts facts_of(const growing_filter& filter, reading how) {
     facts.levels.push_back(
         {level.view().shape(), level.planned_keys(), level.inserted_keys(), level.target_fpr()});
   }
-  conclude(facts, all.result(facts.bytes, filter.distinct_keys()), all.use());
+  conclude(facts, all.result(filter.distinct_keys()), all.use());
   return facts;
 }
 
@@ -142,8 +145,8 @@ filter_facts facts_of(const windowed_filter& filter, reading how) {
                                     {filter.blocks(), filter.k(), filter.seed(), filter.hashing()});
   facts.window = {filter.by_time(), filter.window(), filter.parts()};
   joint_statistics all;
-  for (const octobloom::filter* part : filter.answering_parts()) all.add(*part, how);
-  conclude(facts, all.result(facts.bytes, filter.held_keys()), all.use());
+  for (const octobloom::filter* layer : filter.answering_layers()) all.add(*layer, how);
+  conclude(facts, all.result(filter.held_keys()), all.use());
   return facts;
 }
 

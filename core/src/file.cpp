@@ -25,6 +25,7 @@ namespace {
 constexpr std::array<char, 8> magic{'O', 'C', 'T', 'O', 'B', 'L', 'M', '\n'};
 constexpr std::uint64_t layout_rot8 = 1;
 constexpr std::uint64_t layout_cuckoo = 2;
+constexpr std::uint64_t max_hash_id = 1;
 
 // Offsets of docs/format.md.
 constexpr std::size_t at_version = 8;
@@ -101,6 +102,10 @@ void require_checksum(const file_header& header, std::uint64_t found, const std:
            "again");
 }
 
+bool valid_target(double target_fpr) noexcept {
+  return target_fpr >= 0 && target_fpr < 1 && !std::signbit(target_fpr);
+}
+
 std::string range_text(std::uint64_t first, std::uint64_t last) {
   return std::to_string(first) + " to " + std::to_string(last);
 }
@@ -110,6 +115,18 @@ std::string range_text(std::uint64_t first, std::uint64_t last) {
 std::string_view to_string(filter_kind kind) noexcept {
   const auto index = static_cast<std::size_t>(kind);
   return index < kinds.size() ? kinds[index].name : "unknown";
+}
+
+void require_storable(key_hashing hashing, double target_fpr) {
+  if (!valid_target(target_fpr)) {
+    throw error(error_code::invalid_argument,
+                "a filter's target rate is from 0 (unplanned) up to, not including, 1, not " +
+                    std::to_string(target_fpr) + ": size it with plan_for()");
+  }
+  if (const auto id = static_cast<unsigned>(hashing); id > max_hash_id) {
+    throw error(error_code::invalid_argument,
+                "a filter's hashes are the caller's (0) or XXH64 (1), not " + std::to_string(id));
+  }
 }
 
 std::array<std::byte, file_header_bytes> encode_header(const file_header& header) {
@@ -162,7 +179,7 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
   header.kind = static_cast<filter_kind>(kind);
   const kind_rules& rules = rules_of(header.kind);
   const auto hash = fetch(bytes, at_hash, 1);
-  if (hash > 1) refuse("hash id", hash, "0 (the caller's) or 1 (XXH64)");
+  if (hash > max_hash_id) refuse("hash id", hash, "0 (the caller's) or 1 (XXH64)");
   if (const auto layout = fetch(bytes, at_layout, 1); layout != rules.layout) {
     refuse("layout id", layout, rules.layout == layout_rot8 ? "1 (rot8)" : "2 (cuckoo)");
   }
@@ -180,14 +197,15 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
   header.inserted_keys = fetch(bytes, at_inserted, 8);
   header.planned_keys = fetch(bytes, at_planned, 8);
   header.target_fpr = std::bit_cast<double>(fetch(bytes, at_fpr, 8));
-  if (!(header.target_fpr >= 0 && header.target_fpr < 1) || std::signbit(header.target_fpr)) {
+  if (!valid_target(header.target_fpr)) {
     bad_file(path, "the header's target rate is not from 0 up to 1");
   }
   header.body_bytes = fetch(bytes, at_body_bytes, 8);
   if (rules.bytes_per_block == 0) {
-    if (header.body_bytes % 64 != 0 || header.body_bytes <= header.shape.bytes()) {
-      refuse("body size", header.body_bytes,
-             "a multiple of 64 above " + std::to_string(header.shape.bytes()));
+    // A window may be without layers: then there is only the table.
+    const std::uint64_t least = header.kind == filter_kind::windowed ? 0 : header.shape.bytes();
+    if (header.body_bytes % 64 != 0 || header.body_bytes <= least) {
+      refuse("body size", header.body_bytes, "a multiple of 64 above " + std::to_string(least));
     }
     if (header.body_bytes > std::numeric_limits<std::uint64_t>::max() - file_header_bytes) {
       refuse("body size", header.body_bytes, "less than 2^64 - 128");

@@ -7,13 +7,14 @@ namespace octobloom {
 
 namespace {
 
-const filter_shape& checked(const filter_shape& shape) {
+const filter_shape& checked(const filter_shape& shape, double target_fpr) {
   if (shape.blocks == 0 || shape.k == 0 || shape.k > rot8::max_k) {
     throw error(error_code::invalid_argument,
                 "a filter needs at least one block and k from 1 to 24, not blocks " +
                     std::to_string(shape.blocks) + ", k " + std::to_string(shape.k) +
                     ": size it with plan_for()");
   }
+  require_storable(shape.hashing, target_fpr);
   return shape;
 }
 
@@ -45,7 +46,7 @@ filter::filter(const plan& plan, const filter_options& options)
              plan.target_fpr) {}
 
 filter::filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr)
-    : shape_(checked(shape)),
+    : shape_(checked(shape, target_fpr)),
       planned_keys_(planned_keys),
       target_fpr_(target_fpr),
       storage_(shape.word_count()) {}

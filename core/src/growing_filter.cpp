@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <octobloom/facts.h>
@@ -18,12 +19,13 @@ namespace {
 constexpr double share_of_rate = 0.15;  // of what is left, for each level
 constexpr std::size_t max_levels = 64;
 
-// The body's table, see docs/format.md: this, then one row a level.
+// The body's table, see docs/format-kinds.md: this, then one row a level.
 struct table_start {
   std::uint64_t levels;
   std::uint64_t growth;
   double grow_at;
-  std::array<std::uint64_t, 5> zero;
+  std::uint64_t spare_blocks;
+  std::array<std::uint64_t, 4> zero;
 };
 struct table_row {
   std::uint64_t blocks;
@@ -56,18 +58,11 @@ bool valid_grow_at(double grow_at) noexcept {
   return grow_at >= 0.1 && grow_at <= 1;
 }
 
-/// The target of the next level when the levels so far have those of `levels`.
-double next_target(double total, std::span<const filter> levels) {
-  double left = total;
-  for (const filter& level : levels) left -= level.target_fpr();
+/// The target of a level when `left` of the rate is not given away yet; empty when that is too
+/// little.
+std::optional<double> target_of_level(double left) noexcept {
   const double target = std::max(left * share_of_rate, min_target_fpr);
-  if (target > left || levels.size() == max_levels) {
-    throw error(error_code::full,
-                "the filter has grown to " + std::to_string(levels.size()) +
-                    " levels, and another one would push its rate above the target: start with "
-                    "more keys, accept a higher rate, or compact it");
-  }
-  return target;
+  return target > left ? std::nullopt : std::optional(target);
 }
 
 void require_options(const growing_options& options) {
@@ -82,14 +77,56 @@ void require_options(const growing_options& options) {
   }
 }
 
+/// The plan of a level; empty when no filter is that large.
+std::optional<plan> plan_level(std::uint64_t keys, double target_fpr, std::uint32_t spare_blocks) {
+  constexpr std::uint64_t max_blocks = std::numeric_limits<std::uint32_t>::max();
+  try {
+    plan level = plan_for(keys, target_fpr);
+    level.blocks += static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(spare_blocks, max_blocks - level.blocks));
+    return level;
+  } catch (const error& e) {
+    if (e.code() != error_code::invalid_argument) throw;
+    return std::nullopt;
+  }
+}
+
 }  // namespace
+
+std::uint64_t growing_capacity(std::uint64_t initial_keys, double target_fpr,
+                               const growing_options& options) {
+  require_options(options);
+  (void)plan_for(initial_keys, target_fpr);  // refuses what is out of range
+  // No plan of fewer keys is too large for a filter.
+  constexpr std::uint64_t always_planned = std::uint64_t{1} << 34;
+  double left = target_fpr;
+  std::uint64_t sum = 0;
+  std::uint64_t keys = initial_keys;
+  for (std::size_t level = 0; level < max_levels; ++level) {
+    const std::optional<double> target = target_of_level(left);
+    if (!target || (keys > always_planned && !plan_level(keys, *target, 0))) break;
+    left -= *target;
+    const std::uint64_t more = capacity(keys, options.grow_at);
+    if (more > std::numeric_limits<std::uint64_t>::max() - sum) {
+      return std::numeric_limits<std::uint64_t>::max();
+    }
+    sum += more;
+    keys = saturating_multiply(keys, options.growth);
+  }
+  return sum;
+}
 
 growing_filter::growing_filter(std::uint64_t initial_keys, double target_fpr,
                                const growing_options& options)
     : options_(options), target_fpr_(target_fpr) {
   require_options(options);
-  (void)plan_for(initial_keys, target_fpr);  // refuses what is out of range
-  add_level(initial_keys);
+  const plan whole = plan_for(initial_keys, target_fpr);  // refuses what is out of range
+  if (target_fpr < min_growing_target_fpr) {
+    throw error(error_code::invalid_argument,
+                "a filter with a target rate below 2e-8 cannot grow: its first level spends the "
+                "rate. Accept a rate of 2e-8 or more, or make a plain filter of the right size");
+  }
+  add_level(whole.expected_keys);
 }
 
 growing_filter::growing_filter(filter first, double target_fpr, const growing_options& options)
@@ -121,10 +158,23 @@ std::uint64_t growing_filter::room_in_newest() const noexcept {
 }
 
 void growing_filter::add_level(std::uint64_t keys) {
-  plan level = plan_for(keys, next_target(target_fpr_, levels_));
-  level.blocks +=
-      std::min(options_.spare_blocks, std::numeric_limits<std::uint32_t>::max() - level.blocks);
-  levels_.emplace_back(level, filter_options{options_.seed, options_.hashing});
+  double left = target_fpr_;
+  for (const filter& level : levels_) left -= level.target_fpr();
+  const std::optional<double> target = target_of_level(left);
+  if (!target || levels_.size() == max_levels) {
+    throw error(error_code::full,
+                "the filter has grown to " + std::to_string(levels_.size()) +
+                    " levels, and another one would push its rate above the target: start with "
+                    "more keys, accept a higher rate, or compact it");
+  }
+  const std::optional<plan> level = plan_level(keys, *target, options_.spare_blocks);
+  if (!level) {
+    throw error(levels_.empty() ? error_code::invalid_argument : error_code::full,
+                "a level of " + std::to_string(keys) +
+                    " keys would need 2^32 blocks (256 GiB) or more, which no filter can have: "
+                    "split the keys");
+  }
+  levels_.emplace_back(*level, filter_options{options_.seed, options_.hashing});
 }
 
 void growing_filter::add_next_level() {
@@ -280,10 +330,14 @@ saturation growing_filter::verdict() const {
 }
 
 void growing_filter::save(const std::string& path) const {
-  const table_start start{levels_.size(), options_.growth, options_.grow_at, {}};
+  const table_start start{
+      levels_.size(), options_.growth, options_.grow_at, options_.spare_blocks, {}};
   std::vector<table_row> rows;
+  std::vector<const_filter_view> views;
   rows.reserve(levels_.size());
+  views.reserve(levels_.size());
   for (const filter& level : levels_) {
+    views.push_back(level.view());
     rows.push_back({level.blocks(),
                     level.k(),
                     level.planned_keys(),
@@ -298,7 +352,7 @@ void growing_filter::save(const std::string& path) const {
                          .planned_keys = planned_keys(),
                          .target_fpr = target_fpr_,
                          .families = families()},
-                        start, rows, levels_);
+                        start, rows, views);
 }
 
 growing_filter growing_filter::load(const std::string& path, const load_options& options) {
@@ -312,8 +366,10 @@ growing_filter growing_filter::load(const std::string& path, const load_options&
   table.require("growth", start.growth, 2, 16);
   table.require(valid_grow_at(start.grow_at), "share at which a level is closed",
                 "is not from 0.1 to 1");
+  table.require("number of spare blocks", start.spare_blocks, 0,
+                std::numeric_limits<std::uint32_t>::max());
   table.require_zero(start.zero);
-  table.require(header.target_fpr >= min_target_fpr, "target rate", "is below 1e-8");
+  table.require(header.target_fpr >= min_growing_target_fpr, "target rate", "is below 2e-8");
 
   std::vector<table_row> rows;
   double rate = 0;
@@ -344,7 +400,8 @@ growing_filter growing_filter::load(const std::string& path, const load_options&
   result.options_ = {.seed = header.shape.seed,
                      .hashing = header.shape.hashing,
                      .growth = static_cast<std::uint32_t>(start.growth),
-                     .grow_at = start.grow_at};
+                     .grow_at = start.grow_at,
+                     .spare_blocks = static_cast<std::uint32_t>(start.spare_blocks)};
   result.target_fpr_ = header.target_fpr;
   result.inserted_keys_ = header.inserted_keys;
   for (const table_row& row : rows) {

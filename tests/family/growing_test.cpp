@@ -259,6 +259,41 @@ TEST(growing, says_full_when_the_rate_is_spent) {
   EXPECT_EQ(batch.distinct_keys(), 3u);
 }
 
+TEST(growing, refuses_targets_with_which_it_could_not_grow) {
+  EXPECT_EQ(min_growing_target_fpr, 2e-8);
+  for (const double target : {1e-8, 1.9999999e-8, std::nextafter(2e-8, 0.0)}) {
+    family::expect_error(error_code::invalid_argument, "Accept a rate of 2e-8 or more",
+                         [&] { growing_filter(1000, target); });
+  }
+  growing_filter lowest(10, 2e-8);
+  lowest.insert(numbers(0, 30));
+  EXPECT_EQ(lowest.levels().size(), 2u);
+}
+
+TEST(growing, tells_how_many_keys_spend_its_rate) {
+  for (const auto& [keys, target, options] :
+       {std::tuple{1u, 2e-8, growing_options{}},
+        {7u, 5e-8, growing_options{.growth = 3}},
+        {20u, 1e-7, growing_options{.growth = 2, .grow_at = 0.7}}}) {
+    growing_filter grown(keys, target, options);
+    const std::uint64_t capacity = growing_capacity(keys, target, options);
+    grown.insert(numbers(0, capacity));
+    EXPECT_EQ(grown.distinct_keys(), capacity);
+    EXPECT_EQ(family::error_of([&] { grown.insert(capacity); }).first, error_code::full);
+  }
+  // 23 levels, at a first one of 1,000 keys.
+  EXPECT_EQ(growing_capacity(1000, 1e-6), 1000u * ((std::uint64_t{1} << 23) - 1));
+  // Here the size of filters is the bound: levels of 1000 * 2^i keys up to 256 GiB.
+  const std::uint64_t most = growing_capacity(1000, 0.01);
+  EXPECT_EQ((most / 1000 + 1) & (most / 1000), 0u);
+  EXPECT_GT(most, std::uint64_t{1} << 36);
+  EXPECT_LT(most, std::uint64_t{1} << 39);
+  family::expect_error(error_code::invalid_argument, "at least 1 key",
+                       [] { (void)growing_capacity(0, 0.01); });
+  family::expect_error(error_code::invalid_argument, "2 to 16",
+                       [] { (void)growing_capacity(10, 0.01, {.growth = 1}); });
+}
+
 TEST(growing, has_23_levels_at_the_rate_of_dedup) {
   // Only the targets matter here: levels of one key each would need a replay of millions.
   double left = 1e-6;
@@ -364,6 +399,24 @@ TEST(growing_file, goes_on_as_if_never_saved) {
   }
 }
 
+TEST(growing_file, keeps_its_spare_blocks) {
+  const family::scratch_file file;
+  for (const std::uint32_t spare : {0u, 1u, 1000u}) {
+    growing_filter straight(20, 0.05, {.spare_blocks = spare});
+    straight.insert(numbers(0, 30));
+    straight.save(file.path());
+    growing_filter loaded = growing_filter::load(file.path());
+    EXPECT_EQ(loaded.options().spare_blocks, spare);
+    straight.insert(numbers(30, 300));
+    loaded.insert(numbers(30, 300));
+    EXPECT_GT(loaded.levels().size(), 3u);
+    straight.save(file.path());
+    const std::string bytes = family::read_file(file.path());
+    loaded.save(file.path());
+    EXPECT_TRUE(family::read_file(file.path()) == bytes) << spare;
+  }
+}
+
 TEST(growing_file, damaged_anywhere_is_refused) {
   const auto load = [](const std::string& path) { (void)growing_filter::load(path); };
   family::expect_every_damage_refused(family::read_file(family::golden("growing")), load);
@@ -384,7 +437,8 @@ TEST(growing_file, judges_every_field_of_its_table) {
   expect_refused(8, 1, "growth is 1");
   expect_refused(8, 3, "planned keys of a level is 40, expected 60");
   expect_refused(23, 0x7F, "share at which a level is closed");
-  expect_refused(24, 1, "reserved");
+  expect_refused(28, 1, "number of spare blocks");
+  expect_refused(32, 1, "reserved");
   expect_refused(64, 0, "block count of a level is 0");
   expect_refused(64 + 4, 1, "block count of a level");
   expect_refused(64, 99, "longer than the body");

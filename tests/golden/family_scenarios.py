@@ -109,6 +109,12 @@ def scenarios():
         "insert_new ints 170 171; insert_new ints 210 215",
         "ints 0 3000",
     )
+    yield (
+        "windowed",
+        "events window 60 parts 3 blocks 1 k 2 n 60 p 0.1 seed 1",  # as planned
+        "; ".join(["insert_new ints 0 70"] * 4 + ["insert_new ints 0 53"]),
+        "ints 0 100",
+    )
     length = 720000000002  # of a window of an hour and 7 ns in 5 parts
     first = 1700000000 * 10**9 // length // 6 * 6 + 4  # its place is 4
 

@@ -53,14 +53,14 @@ struct window_facts {
 struct filter_facts {
   filter_kind kind = filter_kind::plain;  ///< of the file that it is, or would be saved to
   /// Growing: of the newest level. Cuckoo: lines for blocks, bits of a fingerprint for k. Windowed:
-  /// of one part.
+  /// of one layer.
   filter_shape shape;
-  std::uint64_t bytes = 0;          ///< of the bits or slots, all levels and parts
+  std::uint64_t bytes = 0;          ///< of the bits or slots, all levels and layers
   std::uint64_t planned_keys = 0;   ///< 0: unplanned. Growing: of the first level
   double target_fpr = 0;            ///< 0: unplanned
   std::uint64_t inserted_keys = 0;  ///< calls, less removals
   key_families families = 0;        ///< of the keys inserted so far; 0: none, or not known
-  /// Share of the bits that are set, or of the slots that are taken, 0 to 1. Windowed: of the parts
+  /// Share of the bits that are set, or of the slots that are taken, 0 to 1. Windowed: of the layers
   /// that still answer.
   double fill = 0;
   /// Distinct keys: from the bits; growing and windowed: those told new; cuckoo: the slots taken.

@@ -47,6 +47,10 @@ struct load_options {
   bool verify_body = true;  ///< compare the body with its checksum
 };
 
+/// Throws error{invalid_argument} when no file could tell of a filter with these: the hash is none,
+/// or the target rate is not in [0, 1).
+void require_storable(key_hashing hashing, double target_fpr);
+
 /// The 128 bytes of `header`, its checksum included.
 [[nodiscard]] std::array<std::byte, file_header_bytes> encode_header(const file_header& header);
 

@@ -77,8 +77,9 @@ class filter_queries : public detail::keyed_queries<Derived> {
 /// destroyed. Concurrent const calls are safe; writers need the filter to themselves.
 class filter : public filter_queries<filter>, public detail::keyed_inserts<filter> {
  public:
-  /// An empty filter of the planned size. Throws error{out_of_memory} before it allocates when the
-  /// size is above the memory of the machine or of its control group.
+  /// An empty filter of the planned size. Throws error{invalid_argument} for a plan or options that
+  /// no file could tell of, and error{out_of_memory} before it allocates when the size is above the
+  /// memory of the machine or of its control group.
   explicit filter(const plan& plan, const filter_options& options = {});
 
   /// plan_for, plan_with_memory, plan_with_bits and plan_with_blocks, and a filter of that plan.

@@ -37,6 +37,15 @@ struct growing_statistics {
   double expected_fpr = 0;
 };
 
+/// The lowest target with which a filter can grow: below it, the first level would spend the rate.
+inline constexpr double min_growing_target_fpr = 2e-8;
+
+/// How many distinct keys a growing filter of these parameters takes until its rate is spent and
+/// the next one is refused with error{full}: at rates of 1e-4 and above only the size of filters
+/// bounds it. 2^64 - 1 when it is that or more. Throws error{invalid_argument} as the filter does.
+[[nodiscard]] std::uint64_t growing_capacity(std::uint64_t initial_keys, double target_fpr,
+                                             const growing_options& options = {});
+
 /// A Bloom filter without a final size. It starts small; when its newest level has taken the keys
 /// that it was planned for, a larger level is added, and the full ones only answer. Every level
 /// takes 15 % of what is left of the target rate, so the rates of all levels together stay below
@@ -53,7 +62,8 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
                        public detail::keyed_inserts<growing_filter> {
  public:
   /// Starts with one level for `initial_keys`; the rate of all levels together stays at most
-  /// `target_fpr`. Throws error{invalid_argument} as plan_for does, and for options out of range.
+  /// `target_fpr`. Throws error{invalid_argument} as plan_for does, for targets below
+  /// min_growing_target_fpr, and for options out of range.
   growing_filter(std::uint64_t initial_keys, double target_fpr,
                  const growing_options& options = {});
 

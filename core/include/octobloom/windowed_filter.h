@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,75 +30,109 @@ struct window_options {
 /// forgotten, at the latest one part of the window later (25 % with the default of four; parts are
 /// whole events).
 ///
-/// It is a ring of parts + 1 plain filters. Keys go into the newest; when that has had its part of
-/// the window, the oldest is emptied and becomes the newest. A key that is seen again is entered
-/// again, so its time counts from the last time. All parts together keep the target rate: each is
-/// planned for its share of the keys, at target / (parts + 1).
+/// The window is cut into parts, and the parts hold plain filters ("layers"). By events, a part has
+/// one, and all parts + 1 together keep the target rate. By time, a part gets a layer when there
+/// are keys for it, and another one when that has its share, so that the planned keys keep the
+/// target rate in whatever pattern they come, all at once too. A key that is seen again in a later
+/// part is entered again, so its time counts from the last time: it counts once for each part that
+/// it is seen in.
 ///
-/// The price beside a plain filter of the window's keys, with four parts: a quarter more keys to
-/// hold, and log2(5) = 2.3 more bits of pattern, 3.3 bits a key; an absent key is looked for in
-/// every part.
+/// The price beside a plain filter of the window's keys, with four parts: by events 1.6 times its
+/// memory, by time up to 2.6 (1.6 layers more and smaller rates), taken as keys come and given back
+/// as they are forgotten; an absent key is looked for in every layer.
 ///
 /// Move only. Concurrent const calls are safe when the clock is; writers need the filter to
 /// themselves.
 class windowed_filter : public detail::keyed_queries<windowed_filter>,
                         public detail::keyed_inserts<windowed_filter> {
  public:
+  /// A plain filter of the keys that were entered into a part, or some of them.
+  struct layer {
+    std::uint64_t part;  ///< its number: by time, floor(nanoseconds since 1970 / part_length())
+    std::uint64_t last;  ///< by time, nanoseconds since 1970: when a key of it last came
+    filter bits;         ///< its inserted_keys() are those that were new to the part
+  };
+
   /// The last `events` calls for one key each, inserts of any kind. Throws
   /// error{invalid_argument} for no events, parts out of range, a rate that is no target or whose
   /// share is below 1e-8.
   [[nodiscard]] static windowed_filter last_events(std::uint64_t events, double target_fpr,
                                                    const window_options& options = {});
-  /// The last `duration`, in which about `expected_keys` distinct keys come; when more come the
-  /// rate rises, and current_fpr() says so. A batch is of the moment in which its call begins. A
-  /// clock that goes back stands still. Throws as above, and for a duration below one nanosecond a
-  /// part or above 100 years.
+  /// The last `duration`, in which about `expected_keys` distinct keys come, a key counted once for
+  /// each part in which it does; when more come the rate rises, and current_fpr() says so. A batch
+  /// is of the moment in which its call begins. A clock that goes back by less than the window
+  /// stands still; one that goes back by more makes the filter start anew, see restarts(). Throws
+  /// as above, for a duration below one nanosecond a part or above 100 years, for no clock and a
+  /// clock before 1970; and error{out_of_memory} when most_bytes() are more than there are.
   [[nodiscard]] static windowed_filter last_duration(std::chrono::nanoseconds duration,
                                                      std::uint64_t expected_keys, double target_fpr,
                                                      const window_options& options = {},
                                                      window_clock clock = system_time);
 
   /// Reads a file of kind windowed. Time has gone on meanwhile: what is too old is forgotten.
-  /// Throws error{io}, error{bad_file} or error{out_of_memory}.
+  /// Throws error{io}, error{bad_file} or error{out_of_memory}, and error{invalid_argument} for a
+  /// clock before 1970.
   [[nodiscard]] static windowed_filter load(const std::string& path,
                                             const load_options& options = {},
                                             window_clock clock = system_time);
-  /// As filter::save.
+  /// As filter::save. The bytes depend on what was inserted and when, not on when they are written.
   void save(const std::string& path) const;
 
-  /// One event. insert_new tells whether the key had not been seen within the window.
+  /// One event. insert_new tells whether the key had not been seen within the window. Throws
+  /// error{out_of_memory} when a layer that is needed cannot be had; the key is not inserted then,
+  /// those before it in its batch are. By time, these and all questions throw
+  /// error{invalid_argument} when the clock is before 1970.
   void insert_hash(std::uint64_t hash, key_family family = key_family::hashes);
   [[nodiscard]] bool insert_new_hash(std::uint64_t hash, key_family family = key_family::hashes);
 
+  /// Adds what a window by time of the same parts, window, planned keys, target rate and shape has
+  /// seen, part by part: both saw the same clock. Throws error{mismatch} when these differ, and
+  /// error{invalid_argument} for windows by events, which have no common order; nothing is changed
+  /// then.
+  void merge(const windowed_filter& other);
+
+  /// As if it were new.
   void clear() noexcept;
 
-  [[nodiscard]] std::uint64_t seed() const noexcept { return ring_[0].seed(); }
-  [[nodiscard]] key_hashing hashing() const noexcept { return ring_[0].hashing(); }
-  [[nodiscard]] std::uint32_t parts() const noexcept {
-    return static_cast<std::uint32_t>(ring_.size() - 1);
-  }
-  /// Of one part.
-  [[nodiscard]] std::uint32_t blocks() const noexcept { return ring_[0].blocks(); }
-  [[nodiscard]] std::uint32_t k() const noexcept { return ring_[0].k(); }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return options_.seed; }
+  [[nodiscard]] key_hashing hashing() const noexcept { return options_.hashing; }
+  [[nodiscard]] std::uint32_t parts() const noexcept { return parts_; }
+  /// Of one layer.
+  [[nodiscard]] std::uint32_t blocks() const noexcept { return layer_plan_.blocks; }
+  [[nodiscard]] std::uint32_t k() const noexcept { return layer_plan_.k; }
   [[nodiscard]] bool by_time() const noexcept { return by_time_; }
   /// Events, or nanoseconds, of the window.
   [[nodiscard]] std::uint64_t window() const noexcept { return window_; }
+  [[nodiscard]] std::uint64_t part_length() const noexcept;
   /// Distinct keys that the window was planned for; by events, their number.
   [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
   [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
   /// Calls in all its life, as filter::inserted_keys().
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return ring_.size() * ring_[0].bytes(); }
-  /// What still answers, the newest first; valid until the next call that writes.
-  [[nodiscard]] std::vector<const filter*> answering_parts() const;
-  /// The rate of all that still answers held against the target. Reads the whole filter.
+  /// How often the clock fell behind by the window or more, so that everything was forgotten.
+  [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_; }
+  /// Of the layers that there are now.
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return layers_.size() * layer_plan_.bytes();
+  }
+  /// The most that bytes() can become.
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept {
+    return most_layers() * layer_plan_.bytes();
+  }
+
+  /// All that are in memory, the oldest first; by time, those that do not answer any more are
+  /// freed by the next insertion.
+  [[nodiscard]] std::span<const layer> layers() const noexcept { return layers_; }
+  /// The layers that answer now, the newest first; valid until the next call that writes.
+  [[nodiscard]] std::vector<const filter*> answering_layers() const;
+  /// The rate of all that answer held against the target. Reads the whole filter.
   [[nodiscard]] saturation verdict() const;
-  /// Share of the bits that are set, of the parts that still answer. Reads the whole filter.
+  /// Share of the bits that are set, of the layers that answer. Reads the whole filter.
   [[nodiscard]] double fill_ratio() const;
-  /// The rate now, from the bits of the parts that still answer. Reads the whole filter.
+  /// The rate now, from the bits of the layers that answer. Reads the whole filter.
   [[nodiscard]] double current_fpr() const;
-  /// Keys told new to their part, of the parts that still answer: at least the distinct keys of the
-  /// window, less false positives.
+  /// Keys told new to their part, of the layers that still answer: at least the distinct keys of
+  /// the window, less false positives.
   [[nodiscard]] std::uint64_t held_keys() const;
 
  private:
@@ -106,31 +141,45 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
 
   windowed_filter() = default;
 
-  /// Whether a key was seen within the window. Asking is no event. O(parts).
+  /// Whether a key was seen within the window. Asking is no event. O(layers).
   [[nodiscard]] bool holds(std::uint64_t hash) const;
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const;
   void add(const key_batch& keys, const bulk_options& options);
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
+  std::uint64_t add_events(const key_batch& keys, std::uint8_t* bitmap,
+                           const bulk_options& options);
+  std::uint64_t add_at(std::uint64_t time, const key_batch& keys, std::uint8_t* bitmap,
+                       const bulk_options& options);
 
-  [[nodiscard]] std::uint64_t part_length() const noexcept;
-  [[nodiscard]] std::uint64_t parts_gone_by() const;
-  [[nodiscard]] std::size_t answering() const;
-  [[nodiscard]] const filter& part_of_age(std::size_t age) const noexcept;
-  void catch_up();
-  [[nodiscard]] std::uint64_t take_events(std::uint64_t wanted) noexcept;
-  void rotate() noexcept;
+  [[nodiscard]] std::uint64_t most_layers() const noexcept;
+  [[nodiscard]] std::uint64_t share() const noexcept;
+  [[nodiscard]] std::uint64_t now() const;
+  [[nodiscard]] bool starts_anew(std::uint64_t time) const noexcept;
+  [[nodiscard]] bool answers(const layer& one, std::uint64_t time) const noexcept;
+  void turn_to(std::uint64_t time);
+  [[nodiscard]] std::size_t first_of_newest_part() const noexcept;
+  [[nodiscard]] std::uint64_t room_in_newest() const noexcept;
+  void meet(layer& one, std::uint64_t time) const noexcept;
+  void open_layer();
+  void require_event_part();
+  [[nodiscard]] bool insert_at(std::uint64_t time, std::uint64_t hash, key_family family);
   void count_inserted(std::uint64_t keys) noexcept;
+  void require_mergeable(const windowed_filter& other) const;
+  [[nodiscard]] windowed_filter copy() const;
 
+  filter_options options_;
+  std::uint32_t parts_ = 0;
   bool by_time_ = false;
   std::uint64_t window_ = 0;
   std::uint64_t planned_keys_ = 0;
   double target_fpr_ = 0;
+  plan layer_plan_;
   std::uint64_t inserted_keys_ = 0;
-  std::vector<filter> ring_;
-  std::size_t newest_ = 0;
-  std::uint64_t events_ = 0;            // of the newest part, by events
-  std::chrono::nanoseconds started_{};  // the newest part, by time
+  std::uint64_t newest_ = 0;  // number of the newest part
+  std::uint64_t events_ = 0;  // in it, by events
+  std::uint64_t restarts_ = 0;
+  std::vector<layer> layers_;  // by part, then in order of opening
   window_clock clock_;
 };
 

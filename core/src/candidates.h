@@ -68,6 +68,11 @@ class candidates {
 
   /// Hands the first `count` on to `others`, behind those that are there.
   void move_first(std::size_t count, candidates& others) {
+    if (count == size() && others.size() == 0) {
+      hashes_.swap(others.hashes_);
+      origins_.swap(others.origins_);
+      return;
+    }
     const auto end = static_cast<std::ptrdiff_t>(count);
     others.hashes_.insert(others.hashes_.end(), hashes_.begin(), hashes_.begin() + end);
     others.origins_.insert(others.origins_.end(), origins_.begin(), origins_.begin() + end);

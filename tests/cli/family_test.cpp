@@ -187,6 +187,34 @@ TEST_F(family, dedup_with_a_window_of_time_goes_on_from_its_file) {
   expect_success(run({"dedup", "--filter", path("w")}, "b\nc\n"), "c\n");
 }
 
+TEST_F(family, windows_of_time_can_be_merged_and_windows_of_lines_cannot) {
+  const auto window = [&](const std::string& name, const std::string& lines,
+                          const std::string& keys = "1000") {
+    expect_success(run({"dedup", "--window", "12h", "-n", keys, "--save", path(name)}, lines),
+                   lines);
+    return path(name);
+  };
+  const std::string a = window("a", "a\nb\n");
+  const std::string b = window("b", "b\nc\n");
+  expect_success(run({"merge", "-o", path("both"), a, b}), "");
+  EXPECT_EQ(info(path("both")).at("inserted_keys"), 4);
+  expect_success(run({"dedup", "--filter", path("both")}, "a\nb\nc\nd\n"), "d\n");
+  const std::string before = read_file(path("both"));
+  expect_failure(run({"merge", "-o", path("both"), a, window("other", "d\n", "1001")}),
+                 "planned keys 1000 against 1001");
+  EXPECT_TRUE(read_file(path("both")) == before);
+  expect_success(run({"dedup", "--window", "100", "--save", path("lines")}, "a\n"), "a\n");
+  expect_failure(run({"merge", "-o", path("x"), path("lines"), path("lines")}), "no common order");
+  expect_failure(run({"merge", "-o", path("x"), a, path("lines")}), "no common order");
+}
+
+TEST_F(family, a_burst_of_the_planned_lines_fits_a_window_of_time) {
+  const std::string lines = numbered_lines("line ", 1'000'000);
+  const outcome result = run({"dedup", "--window", "10min", "-n", "1M"}, lines);
+  expect_success(result, result.out);
+  EXPECT_GE(count_lines(result.out), 999'997u);  // 0.4 are expected to be lost
+}
+
 TEST_F(family, dedup_prints_a_line_again_when_its_last_print_is_old) {
   // Lines come in one go, so that they are of one time; a window of 2 s is over after 2.5 at most.
   const std::string lines = numbered_lines("a", 20'000) + numbered_lines("a", 20'000);

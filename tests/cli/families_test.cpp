@@ -99,6 +99,8 @@ TEST_F(key_families_of, create_like_makes_the_empty_twin_of_every_kind) {
     auto was = run({"info", "--json", file}).json();
     for (const std::string key :
          {"kind", "k", "blocks", "bytes", "seed", "hash", "planned_keys", "target_fpr"}) {
+      // A window takes memory as keys come.
+      if (key == "bytes" && was.at("kind") == "windowed") continue;
       EXPECT_EQ(is.at(key), was.at(key)) << file << " " << key;
     }
     EXPECT_EQ(is.at("inserted_keys"), 0);

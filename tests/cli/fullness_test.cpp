@@ -22,7 +22,7 @@ const std::vector<kind_row> kinds{
     {"counting", {"create", "--counting", "-n", "1000", "-p", "0.01"}, true, true, false},
     {"cuckoo", {"create", "--cuckoo", "-n", "1000", "-p", "0.01"}, true, false, false},
     {"growing", {"create", "--growing", "-n", "1000", "-p", "0.01"}, false, false, true},
-    {"windowed", {"dedup", "--window", "12h", "-n", "1000", "-p", "0.01"}, false, false, true},
+    {"windowed", {"dedup", "--window", "12h", "-n", "1000", "-p", "0.01"}, false, true, true},
 };
 
 class fullness : public testing::Test {

@@ -302,7 +302,7 @@ TEST(windowed, a_key_counts_once_a_part) {
   EXPECT_EQ(filter.held_keys(), 300u);
   double estimate = 0;
   for (const octobloom::filter* layer : filter.answering_layers()) {
-    estimate += *layer->estimated_keys();
+    estimate += layer->estimated_keys().value();
   }
   EXPECT_NEAR(estimate, 300, 30);
   EXPECT_EQ(filter.answering_layers().size(), 4u);

@@ -334,7 +334,9 @@ class Model:
         """Insertions up to now, or a little further, into a window by time."""
         now = time.time_ns()
         begin = now + self.rng.choice((0, 0, 0, 0, model.window // 2, 3 * model.window))
-        times = [begin - self.rng.randrange(int(1.3 * model.window)) for _ in range(5)]
+        begin = min(begin, oracle.I63)
+        reach = min(int(1.3 * model.window), begin)  # not before 1970
+        times = [begin - self.rng.randrange(reach) for _ in range(5)]
         for when in sorted(times) if self.rng.random() < 0.8 else times:
             for line in self.lines(40, among):
                 model.insert(line, when)

@@ -41,7 +41,7 @@ macro(octobloom_add_room room)
           list(APPEND _room_why_not "needs ${octobloom_missing}")
         endif()
       endforeach()
-      list(JOIN _room_why_not "; " _room_why_not)
+      list(JOIN _room_why_not ", " _room_why_not)
     endif()
     if(_room_why_not AND _room_demanded)
       message(FATAL_ERROR "${_room_OPTION}=ON, but ${room}/ cannot be built: ${_room_why_not}.\n"

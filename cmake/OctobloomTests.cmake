@@ -40,7 +40,7 @@ function(octobloom_add_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE
     OCTOBLOOM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests" ${arg_DEFINITIONS}
-    $<$<BOOL:${CMAKE_CROSSCOMPILING}>:OCTOBLOOM_TEST_SLOW_BUILD>)  # an emulator is slow
+    $<$<BOOL:${CMAKE_CROSSCOMPILING}>:OCTOBLOOM_TEST_EMULATED>)
   _octobloom_test_properties(properties labels)
   gtest_discover_tests(${name}
     TEST_PREFIX "${name}."

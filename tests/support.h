@@ -19,7 +19,8 @@
 /// What the tests of every room share.
 namespace octobloom_test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG) || \
+    defined(OCTOBLOOM_TEST_EMULATED)
 #define OCTOBLOOM_TEST_SLOW_BUILD 1
 #endif
 #if defined(__has_feature)

@@ -9,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tools/deps.sh
+tools/deps.sh ports
 jobs=${OCTOBLOOM_JOBS:-$(nproc)}
 read -ra cmake_arguments <<<"${OCTOBLOOM_CMAKE_ARGS:-}"
 

@@ -24,6 +24,7 @@ namespace {
 using namespace octobloom;
 using octobloom_test::built_column;
 using octobloom_test::column_value;
+using octobloom_test::mapped_filter;
 using octobloom_test::random_numbers;
 
 /// Columns with nulls, and what single calls take for their rows: the hash under a seed, or

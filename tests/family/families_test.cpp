@@ -18,6 +18,7 @@ namespace {
 using namespace octobloom;
 using family::expect_error;
 using family::scratch_file;
+using octobloom_test::mapped_filter;
 
 // The numbers of the format's page, said once more.
 constexpr unsigned integer_bit = 1;

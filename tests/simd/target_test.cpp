@@ -21,7 +21,7 @@ struct outcome {
 
 /// Runs the probe with OCTOBLOOM_TARGET set.
 outcome probe(const std::string& target) {
-  const std::string command = "OCTOBLOOM_TARGET='" + target + "' '" OCTOBLOOM_TARGET_PROBE "'";
+  const std::string command = "OCTOBLOOM_TARGET='" + target + "' " OCTOBLOOM_TARGET_PROBE;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {-1, "popen failed"};
   std::string text;

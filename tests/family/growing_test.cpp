@@ -425,8 +425,9 @@ TEST(growing_file, damaged_anywhere_is_refused) {
 TEST(growing_file, judges_every_field_of_its_table) {
   const std::string bytes = family::read_file(family::golden("growing"));
   const family::scratch_file file;
-  const auto expect_refused = [&](std::size_t at, char value, const std::string& part) {
-    file.write(family::forged(bytes, [&](std::string& b) { b[128 + at] = value; }));
+  const auto expect_refused = [&](std::size_t at, int value, const std::string& part) {
+    file.write(
+        family::forged(bytes, [&](std::string& b) { b[128 + at] = static_cast<char>(value); }));
     family::expect_error(error_code::bad_file, part,
                          [&] { (void)growing_filter::load(file.path()); });
   };

@@ -696,8 +696,9 @@ TEST(windowed_file, damaged_anywhere_is_refused) {
 TEST(windowed_file, judges_every_field_of_its_table) {
   const std::string bytes = family::read_file(family::golden("windowed"));
   const family::scratch_file file;
-  const auto expect_refused = [&](std::size_t at, char value, const std::string& part) {
-    file.write(family::forged(bytes, [&](std::string& b) { b[128 + at] = value; }));
+  const auto expect_refused = [&](std::size_t at, int value, const std::string& part) {
+    file.write(
+        family::forged(bytes, [&](std::string& b) { b[128 + at] = static_cast<char>(value); }));
     family::expect_error(error_code::bad_file, part,
                          [&] { (void)windowed_filter::load(file.path()); });
   };
@@ -732,8 +733,9 @@ TEST(windowed_file, judges_every_field_of_its_table_by_time) {
   filter.insert(numbers(10, 1));  // part 41
   const std::string bytes = bytes_of(filter);
   const family::scratch_file file;
-  const auto expect_refused = [&](std::size_t at, char value, const std::string& part) {
-    file.write(family::forged(bytes, [&](std::string& b) { b[128 + at] = value; }));
+  const auto expect_refused = [&](std::size_t at, int value, const std::string& part) {
+    file.write(
+        family::forged(bytes, [&](std::string& b) { b[128 + at] = static_cast<char>(value); }));
     family::expect_error(error_code::bad_file, part,
                          [&] { (void)windowed_filter::load(file.path(), {}, clock.face()); });
   };

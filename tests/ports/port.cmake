@@ -1,7 +1,8 @@
 # Builds SOURCE for another processor, or runs what was built. PORT: a configure preset. STEP:
 # build; test (all inner tests of LABEL, which are those of the OUTER tree but for EXCEPT); parity
-# (the kernels of TARGET); plans (both trees' sizes); refusal (a file's words in place, which does not
-# compile). BUILD: the inner tree. REQUIRED: true makes an error of what is missing. QEMU_CPU in the environment is the processor.
+# (the kernels of TARGET); plans (both trees' sizes); refusal (IN_PLACE does not compile). BUILD: the
+# inner tree. REQUIRED: true makes an error of what is missing. QEMU_CPU in the environment is the
+# processor.
 cmake_minimum_required(VERSION 3.25)
 
 set(compiler "${PORT}-linux-gnu-g++")
@@ -110,7 +111,7 @@ elseif(STEP STREQUAL "plans")
 elseif(STEP STREQUAL "refusal")
   execute_process(
     COMMAND ${compiler} -std=c++20 -fsyntax-only "-I${SOURCE}/core/include"
-            "-I${BUILD}/core/include" "${CMAKE_CURRENT_LIST_DIR}/in_place.cpp"
+            "-I${BUILD}/core/include" "${IN_PLACE}"
     ERROR_VARIABLE errors RESULT_VARIABLE result)
   if(result EQUAL 0 OR NOT errors MATCHES "cannot be used in place on this big-endian machine")
     message(FATAL_ERROR "expected a refusal, got:\n${errors}")

@@ -327,20 +327,25 @@ std::uint64_t windowed_filter::probe(const key_batch& keys, std::uint8_t* bitmap
 }
 
 void windowed_filter::add(const key_batch& keys, const bulk_options& options) {
-  count_inserted(keys.size() - add_new(keys, nullptr, options));
+  take_in(keys, nullptr, options, counting::all);
 }
 
 std::uint64_t windowed_filter::add_new(const key_batch& keys, std::uint8_t* bitmap,
                                        const bulk_options& options) {
+  return take_in(keys, bitmap, options, counting::unseen);
+}
+
+std::uint64_t windowed_filter::take_in(const key_batch& keys, std::uint8_t* bitmap,
+                                       const bulk_options& options, counting counted) {
   if (keys.size() == 0) return 0;
-  if (!by_time_) return add_events(keys, bitmap, options);
+  if (!by_time_) return add_events(keys, bitmap, options, counted);
   const std::uint64_t time = now();
   turn_to(time);
-  return add_at(time, keys, bitmap, options);
+  return add_at(time, keys, bitmap, options, counted);
 }
 
 std::uint64_t windowed_filter::add_events(const key_batch& keys, std::uint8_t* bitmap,
-                                          const bulk_options& options) {
+                                          const bulk_options& options, counting counted) {
   detail::candidates left;
   std::uint64_t fresh = 0;
   detail::for_each_round(keys, bitmap, [&](const key_batch& round, std::uint8_t* answers) {
@@ -351,14 +356,18 @@ std::uint64_t windowed_filter::add_events(const key_batch& keys, std::uint8_t* b
       left.start(round.slice(first, count), seed(), options, first);
       filter& newest = layers_.back().bits;
       newest.count_inserted(left.insert_absent(newest.view(), count, options), keys.family());
+      events_ += count;
+      first += count;
+      if (counted == counting::all) {
+        count_inserted(count);
+        continue;
+      }
       for (std::size_t i = layers_.size() - 1; i-- > 0;) {
         left.drop_contained(layers_[i].bits.view(), options);
       }
-      events_ += count;
       if (answers != nullptr) left.mark(answers, 0, left.size());
       fresh += left.size();
       count_inserted(left.size());
-      first += count;
     }
   });
   return fresh;
@@ -368,7 +377,8 @@ std::uint64_t windowed_filter::add_events(const key_batch& keys, std::uint8_t* b
 /// insert_at() does; when two may have to be united on the way the keys go one by one, since that
 /// changes what later keys meet.
 std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
-                                      std::uint8_t* bitmap, const bulk_options& options) {
+                                      std::uint8_t* bitmap, const bulk_options& options,
+                                      counting counted) {
   detail::candidates left;
   detail::candidates entered;
   std::vector<std::size_t> met;
@@ -387,7 +397,10 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
     if (layers_.size() + more > most_layers()) {
       left.start(round, seed(), options);
       for (std::size_t i = 0; i < left.size(); ++i) {
-        if (!insert_at(time, left.hash(i), keys.family())) continue;
+        if (!insert_at(time, left.hash(i), keys.family())) {
+          if (counted == counting::all) count_inserted(1);
+          continue;
+        }
         if (answers != nullptr) left.mark(answers, i, i + 1);
         ++fresh;
       }
@@ -396,6 +409,10 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
     for (const std::size_t i : met) meet(layers_[i], time);
     entered.clear();
     const auto finish = [&] {
+      if (counted == counting::all) {
+        count_inserted(round.size() - left.size());
+        return;
+      }
       for (std::size_t i = newest; i-- > 0;) {
         entered.drop_contained(layers_[i].bits.view(), options);
       }

@@ -6,8 +6,8 @@
  *                             default: heap
  *   OCTOBLOOM_REFUSE_COUNT    a file that takes the number of requests when the program ends
  *   OCTOBLOOM_REFUSE_START=loader  counts from the end of the dynamic loader's work, before the
- *                             constructors of libraries; otherwise counting begins with the
- *                             program's own static initialisers
+ *                             constructors of libraries; "main": from main() on; otherwise
+ *                             counting begins with the program's own static initialisers
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -57,13 +57,20 @@ static void begin(void) {
   atomic_store(&counts, 1);
 }
 
-static int from_the_loader_on(void) {
+static int starts_with(const char* when) {
   const char* start = getenv("OCTOBLOOM_REFUSE_START");
-  return start != NULL && strcmp(start, "loader") == 0;
+  return strcmp(start == NULL ? "initialisers" : start, when) == 0;
 }
 
 __attribute__((constructor)) static void after_the_loader(void) {
-  if (from_the_loader_on()) begin();
+  if (starts_with("loader")) begin();
+}
+
+static int (*main_of_program)(int, char**, char**);
+
+static int main_with_refusals(int argc, char** argv, char** environment) {
+  if (starts_with("main")) begin();
+  return main_of_program(argc, argv, environment);
 }
 
 /* Runs between the constructors of the libraries and those of the program. */
@@ -75,8 +82,9 @@ int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, v
   start_main* next = NULL;
   void* found = dlsym((void*)-1L /* RTLD_NEXT */, "__libc_start_main");
   memcpy(&next, &found, sizeof next);
-  if (!from_the_loader_on()) begin();
-  return next(main, argc, argv, init, fini, rtld_fini, stack_end);
+  main_of_program = main;
+  if (starts_with("initialisers")) begin();
+  return next(main_with_refusals, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 __attribute__((destructor)) static void tell(void) {

@@ -3,7 +3,8 @@
 //
 // Here a sample of all requests is refused; every one of them, by hand, with
 // OCTOBLOOM_REFUSE_ALL=1. Counting begins with the program's own static initialisers: what the
-// loader and the constructors of other libraries ask for is theirs.
+// loader and the constructors of other libraries ask for is theirs. Where the CUDA runtime is
+// linked in, whose initialisers crash without memory, it begins with main().
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -174,8 +175,10 @@ struct trial {
 trial try_once(const use& u, const std::string& refusal, const std::string& count_file = "") {
   temporary_folder folder;
   for (const auto& [name, bytes] : files_at_start()) write_file(folder.file(name), bytes);
-  std::map<std::string, std::string> environment{{"LD_PRELOAD", OCTOBLOOM_REFUSE_MEMORY},
-                                                 {"OCTOBLOOM_REFUSE", refusal + u.refuses}};
+  std::map<std::string, std::string> environment{
+      {"LD_PRELOAD", OCTOBLOOM_REFUSE_MEMORY},
+      {"OCTOBLOOM_REFUSE", refusal + u.refuses},
+      {"OCTOBLOOM_REFUSE_START", OCTOBLOOM_REFUSE_START}};
   if (!count_file.empty()) environment["OCTOBLOOM_REFUSE_COUNT"] = count_file;
   trial t;
   t.result =

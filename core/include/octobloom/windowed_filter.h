@@ -147,10 +147,15 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
                                     const bulk_options& options) const;
   void add(const key_batch& keys, const bulk_options& options);
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
-  std::uint64_t add_events(const key_batch& keys, std::uint8_t* bitmap,
-                           const bulk_options& options);
+  /// Which keys inserted_keys() counts. With `all` nobody asks which were seen before, and older
+  /// parts need not be looked at.
+  enum class counting : std::uint8_t { all, unseen };
+  std::uint64_t take_in(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options,
+                        counting counted);
+  std::uint64_t add_events(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options,
+                           counting counted);
   std::uint64_t add_at(std::uint64_t time, const key_batch& keys, std::uint8_t* bitmap,
-                       const bulk_options& options);
+                       const bulk_options& options, counting counted);
 
   [[nodiscard]] std::uint64_t most_layers() const noexcept;
   [[nodiscard]] std::uint64_t share() const noexcept;

@@ -24,22 +24,23 @@ inline void* take(std::size_t size, std::size_t alignment) {
 
 }  // namespace octobloom::test
 
-void* operator new(std::size_t size) {
+// Not inlined: a compiler that sees free() behind a delete takes it for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   return octobloom::test::take(size, alignof(std::max_align_t));
 }
-void* operator new(std::size_t size, std::align_val_t alignment) {
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   return octobloom::test::take(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
 

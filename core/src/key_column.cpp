@@ -206,18 +206,32 @@ constexpr auto deposits = [] {
   return table;
 }();
 
-/// Spreads answers without nulls over the rows that are none. `dense` has two bytes to spare.
+/// The 64 bits from bit `at` on.
+std::uint64_t bits_from(const std::uint8_t* bits, std::size_t at) noexcept {
+  std::uint64_t word = 0;
+  for (unsigned b = 0; b < 8; ++b) word |= std::uint64_t{bits[at / 8 + b]} << (8 * b);
+  const unsigned shift = at % 8;
+  return shift == 0 ? word : word >> shift | std::uint64_t{bits[at / 8 + 8]} << (64 - shift);
+}
+
+/// Spreads answers without nulls over the rows that are none. `dense` has deposit_slack bytes to
+/// spare.
+constexpr std::size_t deposit_slack = 9;
 void deposit(const std::uint8_t* dense, const std::uint8_t* valid, std::size_t count,
              std::uint8_t* bitmap) noexcept {
   std::size_t at = 0;
-  const auto spread = [&](unsigned mask) -> unsigned {
-    const unsigned bits = (dense[at / 8] | unsigned{dense[at / 8 + 1]} << 8) >> (at % 8) & 15u;
-    at += static_cast<std::size_t>(std::popcount(mask));
-    return deposits[mask][bits];
-  };
-  for (std::size_t i = 0; i < bitmap_bytes(count); ++i) {
-    const unsigned low = spread(valid[i] & 15u);
-    bitmap[i] = static_cast<std::uint8_t>(low | spread(valid[i] >> 4u) << 4);
+  for (std::size_t i = 0; i < bitmap_bytes(count);) {
+    std::uint64_t left = bits_from(dense, at);  // for eight bytes of rows
+    for (const std::size_t end = std::min(i + 8, bitmap_bytes(count)); i < end; ++i) {
+      const unsigned low = valid[i] & 15u;
+      const unsigned high = valid[i] >> 4u;
+      const int low_bits = std::popcount(low);
+      bitmap[i] = static_cast<std::uint8_t>(deposits[low][left & 15u] |
+                                            deposits[high][left >> low_bits & 15u] << 4);
+      const int bits = low_bits + std::popcount(high);
+      left >>= bits;
+      at += static_cast<std::size_t>(bits);
+    }
   }
 }
 
@@ -741,7 +755,8 @@ std::uint64_t answer_rows(const key_columns& keys, std::uint64_t seed, key_hashi
                      return;
                    }
                    const std::size_t needed = bitmap_bytes(piece.keys.size());
-                   if (answers.size() < needed + 2) answers.resize(needed + 2);
+                   if (answers.size() < needed + deposit_slack)
+                     answers.resize(needed + deposit_slack);
                    const std::uint64_t found = ask(piece.keys, answers.data());
                    if (nulls == null_rows::drop) {
                      deposit(answers.data(), piece.valid, count, bitmap);

@@ -190,7 +190,7 @@ class told_lines : public windowed_lines {
     std::fill_n(marks, bitmap_bytes(hashes.size()), std::uint8_t{0});
     for (std::size_t i = 0; i < absent_.size(); ++i) {
       const std::size_t at = origins_[i];
-      const unsigned bit = fresh_[i / 8] >> (i % 8) & 1u;
+      const unsigned bit = bitmap_get(fresh_.data(), i) ? 1 : 0;
       marks[at / 8] = static_cast<std::uint8_t>(marks[at / 8] | bit << (at % 8));
     }
     told_new_ += fresh;

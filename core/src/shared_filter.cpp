@@ -69,13 +69,12 @@ shared_filter::shared_filter(const plan& plan, const filter_options& options)
     : shared_filter(filter(plan, options)) {}
 
 shared_filter::shared_filter(filter&& start)
-    : bits_(std::move(start)), parts_(std::make_unique<parts>()) {
+    : bits_(std::move(start)), words_(bits_.view().words()), parts_(std::make_unique<parts>()) {
   families_.unite(bits_.families(), bits_.inserted_keys() > 0 || detail::any_bit(bits_.view()));
 }
 
 std::uint64_t* shared_filter::block(std::uint64_t hash) const noexcept {
-  return bits_.view().words() +
-         std::size_t{rot8::block_index(hash, blocks())} * rot8::words_per_block;
+  return words_ + std::size_t{rot8::block_index(hash, blocks())} * rot8::words_per_block;
 }
 
 bool shared_filter::holds(std::uint64_t hash) const noexcept {
@@ -151,10 +150,9 @@ std::uint64_t shared_filter::inserted_keys() const noexcept {
 }
 
 filter_statistics shared_filter::statistics() const noexcept {
-  const filter_view view = bits_.view();
-  detail::block_meter meter(view.shape());
-  std::uint64_t* words = view.words();
-  for (std::uint32_t b = 0; b < view.blocks(); ++b) {
+  detail::block_meter meter(bits_.view().shape());
+  std::uint64_t* words = words_;
+  for (std::uint32_t b = 0; b < blocks(); ++b) {
     pattern block;
     for (std::uint64_t& word : block) word = load(*words++);
     meter.add(block.data());
@@ -178,7 +176,7 @@ filter shared_filter::snapshot() const {
   shape.target_fpr = target_fpr();
   filter result(shape, {seed(), hashing()});
   result.count_inserted(inserted_keys());
-  std::uint64_t* from = bits_.view().words();
+  std::uint64_t* from = words_;
   std::uint64_t* to = result.view().words();
   for (std::uint64_t i = 0; i < result.view().shape().word_count(); ++i) to[i] = load(from[i]);
   result.set_families(families());

@@ -90,7 +90,8 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
   std::uint64_t for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
                               const bulk_options& options, Act act) const;
 
-  mutable filter bits_;
+  filter bits_;
+  std::uint64_t* words_;  // of bits_
   std::unique_ptr<parts> parts_;
 };
 

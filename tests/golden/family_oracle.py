@@ -638,6 +638,7 @@ class Windowed(Family):
             check(parts <= window <= DAYS_36600, "window")
         else:
             check(1 <= window == n, "window")
+        check(len(body) == 64 * (1 + count + count * blocks), "pieces of the body")
         self = cls(window, parts, bool(by_time), blocks, k, n=n, p=p, **rest)
         self.newest, self.events, self.restarts, self.layers = newest, events, restarts, []
         if by_time:
@@ -649,7 +650,6 @@ class Windowed(Family):
             check(events <= self.length and (events or not newest), "events")
             check(count == min(newest, parts) + 1, "layers")
             check(restarts == 0, "restarts")
-        check(len(body) == 64 * (1 + count + count * blocks), "pieces of the body")
         place = 0
         for i, (part, keys, last) in enumerate(rows_of(body, "<QQQ", count)):
             check(max(0, newest - parts) <= part <= newest, "part number")

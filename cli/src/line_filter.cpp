@@ -139,7 +139,7 @@ std::unique_ptr<line_filter> open_as(filter_kind kind, const std::string& path,
 
 std::unique_ptr<line_filter> open_filter(const std::string& path, access mode,
                                          const load_options& options) {
-  const filter_kind kind = filter_file_reader(path).header().kind;
+  const filter_kind kind = filter_reader(path).header().kind;
   switch (kind) {
     case filter_kind::plain:
       return mode == access::read ? open_as<guarded_filter>(kind, path, options)

@@ -92,7 +92,7 @@ void require_replaceable(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return;
   try {
-    const filter_file_reader is_a_filter(path);
+    const filter_reader is_a_filter(path);
   } catch (const error& problem) {
     throw error(problem.code(),
                 std::string(problem.what()) + ". Give another name, or --force to replace it");

@@ -293,7 +293,7 @@ std::unique_ptr<known_lines> go_on_with(const dedup_options& options) {
 
 beginning start_with_filter(const dedup_options& options) {
   const std::string& path = options.filter;
-  const filter_kind kind = filter_file_reader(path).header().kind;
+  const filter_kind kind = filter_reader(path).header().kind;
   when_full when{.name = path, .advice = "Start a new one for more lines, or one that grows"};
   const auto refuse = [&](const char* why) {
     throw error(error_code::invalid_argument, path + why);

@@ -48,7 +48,7 @@ nlohmann::ordered_json to_json(const plan& p) {
 
 /// The plan that a filter file was made by.
 plan plan_of(const std::string& path) {
-  const file_header header = filter_file_reader(path).header();
+  const file_header header = filter_reader(path).header();
   if (header.kind != filter_kind::plain && header.kind != filter_kind::counting) {
     throw error(error_code::invalid_argument,
                 path + ": a " + std::string(to_string(header.kind)) +

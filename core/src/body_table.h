@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -30,8 +31,7 @@ template <class T>
 /// that it tells is allocated.
 class body_table {
  public:
-  body_table(filter_file_reader& file, const load_options& options)
-      : file_(file), options_(options) {}
+  body_table(filter_reader& file, const load_options& options) : file_(file), options_(options) {}
 
   /// The next row; a row is whole 64 bytes.
   template <class Row>
@@ -70,23 +70,39 @@ class body_table {
   }
 
  private:
-  filter_file_reader& file_;
+  filter_reader& file_;
   load_options options_;
   std::uint64_t bytes_ = 0;
 };
 
-/// Writes a body of several plain filters behind the table that tells of them: `start`, and a row
-/// for each.
+/// A filter whose body is these words of memory.
+[[nodiscard]] inline encoded_filter encode_words(
+    const file_header& header, std::initializer_list<std::span<const std::uint64_t>> words) {
+  encoded_filter result;
+  result.header = header;
+  for (const auto& piece : words) result.pieces.push_back(std::as_bytes(piece));
+  return result;
+}
+
+/// A filter whose body is several plain filters behind the table that tells of them: `start`, and a
+/// row for each.
 template <class Start, class Row>
-void write_filters(const std::string& path, const file_header& header, const Start& start,
-                   const std::vector<Row>& rows, std::span<const const_filter_view> filters) {
-  std::vector<std::span<const std::byte>> pieces{bytes_of(start), std::as_bytes(std::span(rows))};
-  for (const const_filter_view& one : filters) pieces.push_back(bytes_of(one));
-  write_filter_file(path, header, pieces);
+[[nodiscard]] encoded_filter encode_filters(const file_header& header, const Start& start,
+                                            std::span<const Row> rows,
+                                            std::span<const const_filter_view> filters) {
+  encoded_filter result;
+  result.header = header;
+  for (const auto bytes : {bytes_of(start), std::as_bytes(rows)}) {
+    result.table.insert(result.table.end(), bytes.begin(), bytes.end());
+  }
+  result.pieces.reserve(1 + filters.size());
+  result.pieces.push_back(result.table);
+  for (const const_filter_view& one : filters) result.pieces.push_back(bytes_of(one));
+  return result;
 }
 
 /// Reads the next of these filters, which `keys` were inserted into.
-[[nodiscard]] inline filter read_filter(filter_file_reader& file, const load_options& options,
+[[nodiscard]] inline filter read_filter(filter_reader& file, const load_options& options,
                                         const plan& shape, std::uint64_t keys) {
   const file_header& header = file.header();
   filter result(shape, {header.shape.seed, header.shape.hashing});

@@ -187,21 +187,18 @@ std::uint64_t counting_filter::saturated_counters() const noexcept {
   return count;
 }
 
-void counting_filter::save(const std::string& path) const {
-  const std::array<std::span<const std::byte>, 2> pieces{
-      detail::bytes_of(view()), std::as_bytes(std::span(counters_.words(), counters_.size()))};
-  write_filter_file(path,
-                    {.kind = filter_kind::counting,
-                     .shape = view().shape(),
-                     .inserted_keys = inserted_keys(),
-                     .planned_keys = planned_keys(),
-                     .target_fpr = target_fpr(),
-                     .families = families()},
-                    pieces);
+encoded_filter counting_filter::encoded() const {
+  return detail::encode_words(
+      {.kind = filter_kind::counting,
+       .shape = view().shape(),
+       .inserted_keys = inserted_keys(),
+       .planned_keys = planned_keys(),
+       .target_fpr = target_fpr(),
+       .families = families()},
+      {{view().words(), view().shape().word_count()}, {counters_.words(), counters_.size()}});
 }
 
-counting_filter counting_filter::load(const std::string& path, const load_options& options) {
-  filter_file_reader file(path);
+counting_filter counting_filter::decoded(filter_reader& file, const load_options& options) {
   file.require_kind(filter_kind::counting);
   const file_header& header = file.header();
   plan shape = plan_with_blocks(header.shape.blocks, header.shape.k);

@@ -8,6 +8,7 @@
 
 #include <octobloom/facts.h>
 
+#include "body_table.h"
 #include "candidates.h"
 
 namespace octobloom {
@@ -275,19 +276,18 @@ bool cuckoo_filter::has_unused_bits() const noexcept {
   return false;
 }
 
-void cuckoo_filter::save(const std::string& path) const {
-  write_filter_file(path,
-                    {.kind = filter_kind::cuckoo,
-                     .shape = {lines(), fingerprint_bits(), options_.seed, options_.hashing},
-                     .inserted_keys = inserted_keys_,
-                     .planned_keys = planned_keys_,
-                     .target_fpr = target_fpr_,
-                     .families = families()},
-                    std::as_bytes(std::span(storage_.words(), storage_.size())));
+encoded_filter cuckoo_filter::encoded() const {
+  return detail::encode_words(
+      {.kind = filter_kind::cuckoo,
+       .shape = {lines(), fingerprint_bits(), options_.seed, options_.hashing},
+       .inserted_keys = inserted_keys_,
+       .planned_keys = planned_keys_,
+       .target_fpr = target_fpr_,
+       .families = families()},
+      {{storage_.words(), storage_.size()}});
 }
 
-cuckoo_filter cuckoo_filter::load(const std::string& path, const load_options& options) {
-  filter_file_reader file(path);
+cuckoo_filter cuckoo_filter::decoded(filter_reader& file, const load_options& options) {
   file.require_kind(filter_kind::cuckoo);
   const file_header& header = file.header();
   if (header.shape.blocks > max_buckets / cuckoo_shape::buckets_in_line(header.shape.k)) {

@@ -230,8 +230,8 @@ file_header decode_header(std::span<const std::byte> bytes, const std::string& p
   return header;
 }
 
-filter_file_reader::filter_file_reader(const std::string& path)
-    : path_(path), descriptor_(detail::open_regular(path, O_RDONLY)) {
+filter_reader::filter_reader(const std::string& path)
+    : name_(path), descriptor_(detail::open_regular(path, O_RDONLY)) {
   if (descriptor_ < 0) detail::io_error(path, "cannot be opened");
   try {
     struct stat status {};
@@ -242,45 +242,88 @@ filter_file_reader::filter_file_reader(const std::string& path)
     if (!read_exactly(descriptor_, std::span(bytes).first(present), path)) {
       bad_file(path, "became shorter while it was read");
     }
-    header_ = decode_header(std::span<const std::byte>(bytes).first(present), path);
-    if (const std::uint64_t expected = file_header_bytes + header_.body_bytes; size != expected) {
-      bad_file(path, "is " + std::to_string(size) + " bytes long, its header says " +
-                         std::to_string(expected) +
-                         (size < expected ? ": cut off" : ": something was appended"));
-    }
+    check_header(std::span<const std::byte>(bytes).first(present), size);
   } catch (...) {
     detail::close_quietly(descriptor_);
     throw;
   }
 }
 
-filter_file_reader::~filter_file_reader() {
+filter_reader::filter_reader(std::span<const std::byte> bytes, std::string name)
+    : name_(std::move(name)) {
+  check_header(bytes, bytes.size());
+  left_ = bytes.subspan(file_header_bytes);
+}
+
+filter_reader::~filter_reader() {
   detail::close_quietly(descriptor_);
 }
 
-void filter_file_reader::require_kind(filter_kind kind) const {
+void filter_reader::check_header(std::span<const std::byte> bytes, std::uint64_t size) {
+  header_ = decode_header(bytes, name_);
+  if (const std::uint64_t expected = file_header_bytes + header_.body_bytes; size != expected) {
+    refuse("is " + std::to_string(size) + " bytes long, its header says " +
+           std::to_string(expected) + (size < expected ? ": cut off" : ": something was appended"));
+  }
+}
+
+void filter_reader::require_kind(filter_kind kind) const {
   if (header_.kind == kind) return;
-  bad_file(path_, "holds a " + std::string(to_string(header_.kind)) + " filter, not a " +
+  bad_file(name_, "holds a " + std::string(to_string(header_.kind)) + " filter, not a " +
                       std::string(to_string(kind)) + " one: open it as what it is");
 }
 
-void filter_file_reader::read_body(std::span<std::byte> body, const load_options& options) {
+void filter_reader::read_body(std::span<std::byte> body, const load_options& options) {
   read_piece(body, options);
   finish_body(options);
 }
 
-void filter_file_reader::read_piece(std::span<std::byte> piece, const load_options& options) {
-  if (!read_exactly(descriptor_, piece, path_)) bad_file(path_, "became shorter while it was read");
+void filter_reader::read_piece(std::span<std::byte> piece, const load_options& options) {
+  if (descriptor_ < 0) {
+    std::copy_n(left_.begin(), piece.size(), piece.begin());
+    left_ = left_.subspan(piece.size());
+  } else if (!read_exactly(descriptor_, piece, name_)) {
+    refuse("became shorter while it was read");
+  }
   if (options.verify_body) body_hash_.add(piece.data(), piece.size());
   detail::swap_to_little_endian(piece);
 }
 
-void filter_file_reader::finish_body(const load_options& options) const {
-  if (options.verify_body) require_checksum(header_, body_hash_.digest(), path_);
+void filter_reader::finish_body(const load_options& options) const {
+  if (options.verify_body) require_checksum(header_, body_hash_.digest(), name_);
 }
 
-void filter_file_reader::refuse(const std::string& what) const {
-  bad_file(path_, what);
+void filter_reader::refuse(const std::string& what) const {
+  bad_file(name_, what);
+}
+
+std::vector<std::byte> read_filter_bytes(const byte_source& source) {
+  const std::string name = "<stream>";
+  std::vector<std::byte> bytes;
+  const auto fill = [&](std::size_t size) {
+    std::size_t have = bytes.size();
+    bytes.resize(size);
+    while (have < size) {
+      const std::size_t got = source(std::span(bytes).subspan(have));
+      if (got == 0) {
+        bytes.resize(have);
+        return false;
+      }
+      have += got;
+    }
+    return true;
+  };
+  (void)fill(file_header_bytes);
+  const std::uint64_t size = file_header_bytes + decode_header(bytes, name).body_bytes;
+  constexpr std::size_t least_piece = std::size_t{1} << 16;
+  while (bytes.size() < size) {
+    const std::size_t piece = std::max(bytes.size(), least_piece);
+    if (!fill(static_cast<std::size_t>(std::min<std::uint64_t>(size, bytes.size() + piece)))) {
+      bad_file(name, "ends after " + std::to_string(bytes.size()) + " bytes, its header says " +
+                         std::to_string(size) + ": cut off");
+    }
+  }
+  return bytes;
 }
 
 void verify_body(std::span<const std::byte> body, const file_header& header,
@@ -290,26 +333,30 @@ void verify_body(std::span<const std::byte> body, const file_header& header,
   require_checksum(header, hash.digest(), path);
 }
 
-void write_filter_file(const std::string& path, file_header header,
-                       std::span<const std::span<const std::byte>> pieces) {
-  header.body_bytes = 0;
+std::uint64_t encoded_filter::bytes_size() const noexcept {
+  std::uint64_t size = file_header_bytes;
+  for (const auto& piece : pieces) size += piece.size();
+  return size;
+}
+
+void write_filter(const encoded_filter& filter, const byte_sink& sink) {
+  file_header header = filter.header;
+  header.body_bytes = filter.bytes_size() - file_header_bytes;
   xxh64_stream hash;
-  for (const auto& piece : pieces) {
-    header.body_bytes += piece.size();
+  for (const auto& piece : filter.pieces) {
     detail::for_little_endian(piece, [&](auto bytes) { hash.add(bytes.data(), bytes.size()); });
   }
   header.body_checksum = hash.digest();
-  atomic_file file(path, atomic_file::locking::target);
-  file.write(encode_header(header));
-  for (const auto& piece : pieces) {
-    detail::for_little_endian(piece, [&](auto bytes) { file.write(bytes); });
+  sink(encode_header(header));
+  for (const auto& piece : filter.pieces) {
+    detail::for_little_endian(piece, [&](auto bytes) { sink(bytes); });
   }
-  file.commit();
 }
 
-void write_filter_file(const std::string& path, file_header header,
-                       std::span<const std::byte> body) {
-  write_filter_file(path, header, std::span(&body, 1));
+void write_filter_file(const std::string& path, const encoded_filter& filter) {
+  atomic_file file(path, atomic_file::locking::target);
+  write_filter(filter, [&](std::span<const std::byte> bytes) { file.write(bytes); });
+  file.commit();
 }
 
 }  // namespace octobloom

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "body_table.h"
+
 namespace octobloom {
 
 namespace {
@@ -99,8 +101,7 @@ void filter::clear() noexcept {
   families_.clear();
 }
 
-filter filter::load(const std::string& path, const load_options& options) {
-  filter_file_reader file(path);
+filter filter::decoded(filter_reader& file, const load_options& options) {
   file.require_kind(filter_kind::plain);
   const file_header& header = file.header();
   filter result(header.shape, header.planned_keys, header.target_fpr);
@@ -111,14 +112,13 @@ filter filter::load(const std::string& path, const load_options& options) {
   return result;
 }
 
-void filter::save(const std::string& path) const {
-  write_filter_file(path,
-                    {.shape = shape_,
-                     .inserted_keys = inserted_keys_,
-                     .planned_keys = planned_keys_,
-                     .target_fpr = target_fpr_,
-                     .families = families()},
-                    std::as_bytes(std::span(storage_.words(), storage_.size())));
+encoded_filter filter::encoded() const {
+  return detail::encode_words({.shape = shape_,
+                               .inserted_keys = inserted_keys_,
+                               .planned_keys = planned_keys_,
+                               .target_fpr = target_fpr_,
+                               .families = families()},
+                              {{storage_.words(), storage_.size()}});
 }
 
 }  // namespace octobloom

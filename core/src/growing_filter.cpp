@@ -329,7 +329,7 @@ saturation growing_filter::verdict() const {
   return facts_of(*this).verdict;
 }
 
-void growing_filter::save(const std::string& path) const {
+encoded_filter growing_filter::encoded() const {
   const table_start start{
       levels_.size(), options_.growth, options_.grow_at, options_.spare_blocks, {}};
   std::vector<table_row> rows;
@@ -345,18 +345,16 @@ void growing_filter::save(const std::string& path) const {
                     level.target_fpr(),
                     {}});
   }
-  detail::write_filters(path,
-                        {.kind = filter_kind::growing,
-                         .shape = levels_.back().view().shape(),
-                         .inserted_keys = inserted_keys_,
-                         .planned_keys = planned_keys(),
-                         .target_fpr = target_fpr_,
-                         .families = families()},
-                        start, rows, views);
+  return detail::encode_filters<table_start, table_row>({.kind = filter_kind::growing,
+                                                         .shape = levels_.back().view().shape(),
+                                                         .inserted_keys = inserted_keys_,
+                                                         .planned_keys = planned_keys(),
+                                                         .target_fpr = target_fpr_,
+                                                         .families = families()},
+                                                        start, rows, views);
 }
 
-growing_filter growing_filter::load(const std::string& path, const load_options& options) {
-  filter_file_reader file(path);
+growing_filter growing_filter::decoded(filter_reader& file, const load_options& options) {
   file.require_kind(filter_kind::growing);
   const file_header& header = file.header();
   detail::body_table table(file, options);

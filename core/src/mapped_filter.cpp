@@ -13,7 +13,7 @@ namespace octobloom {
 
 mapped_filter::mapped_filter(const std::string& path, const mapping_options& options)
     : path_(path) {
-  filter_file_reader file(path);
+  filter_reader file(path);
   file.require_kind(filter_kind::plain);
   header_ = file.header();
   families_.unite(header_.families, true);

@@ -582,7 +582,7 @@ std::uint64_t windowed_filter::held_keys() const {
   return keys;
 }
 
-void windowed_filter::save(const std::string& path) const {
+encoded_filter windowed_filter::encoded() const {
   const table_start start{parts_,  by_time_ ? 1u : 0u, window_,   newest_,
                           events_, layers_.size(),     restarts_, {}};
   std::vector<const layer*> in_file;
@@ -597,19 +597,18 @@ void windowed_filter::save(const std::string& path) const {
     rows.push_back({one->part, one->bits.inserted_keys(), one->last, {}});
     views.push_back(one->bits.view());
   }
-  detail::write_filters(path,
-                        {.kind = filter_kind::windowed,
-                         .shape = {blocks(), k(), seed(), hashing()},
-                         .inserted_keys = inserted_keys_,
-                         .planned_keys = planned_keys_,
-                         .target_fpr = target_fpr_,
-                         .families = families()},
-                        start, rows, views);
+  return detail::encode_filters<table_start, table_row>(
+      {.kind = filter_kind::windowed,
+       .shape = {blocks(), k(), seed(), hashing()},
+       .inserted_keys = inserted_keys_,
+       .planned_keys = planned_keys_,
+       .target_fpr = target_fpr_,
+       .families = families()},
+      start, rows, views);
 }
 
-windowed_filter windowed_filter::load(const std::string& path, const load_options& options,
-                                      window_clock clock) {
-  filter_file_reader file(path);
+windowed_filter windowed_filter::decoded(filter_reader& file, const load_options& options,
+                                         window_clock clock) {
   file.require_kind(filter_kind::windowed);
   const file_header& header = file.header();
   detail::body_table table(file, options);

@@ -162,6 +162,57 @@ static void test_files(const char* path) {
   octobloom_filter_destroy(filter);
 }
 
+static void test_bytes(const char* path) {
+  octobloom_growing* growing = NULL;
+  octobloom_growing* back = NULL;
+  octobloom_filter* filter = NULL;
+  const octobloom_keys keys = integers(0, COUNT);
+  unsigned char* bytes;
+  unsigned char* in_file;
+  uint64_t size = 0;
+  uint64_t count = 0;
+  FILE* file;
+
+  OK(octobloom_growing_create(10, 0.01, 2, 1, NULL, &growing));
+  OK(octobloom_growing_insert(growing, &keys, 1));
+  OK(octobloom_growing_to_bytes(growing, NULL, 0, &size));
+  CHECK(size > 1000);
+  bytes = (unsigned char*)malloc((size_t)size + 1);
+  in_file = (unsigned char*)malloc((size_t)size + 1);
+  memset(bytes, 0xEE, (size_t)size + 1);
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "bytes, the memory for them",
+        octobloom_growing_to_bytes(growing, bytes, size - 1, &size));
+  CHECK(bytes[0] == 0xEE);
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "size is null",
+        octobloom_growing_to_bytes(growing, bytes, size, NULL));
+  OK(octobloom_growing_to_bytes(growing, bytes, size, &size));
+  CHECK(bytes[size] == 0xEE);
+  OK(octobloom_growing_save(growing, path));
+  file = fopen(path, "rb");
+  CHECK(file != NULL && fread(in_file, 1, (size_t)size + 1, file) == size);
+  CHECK(file != NULL && fclose(file) == 0);
+  CHECK(memcmp(bytes, in_file, (size_t)size) == 0);
+  CHECK(remove(path) == 0);
+
+  OK(octobloom_growing_from_bytes(bytes, size, 1, &back));
+  OK(octobloom_growing_may_contain(back, &keys, NULL, &count, 1));
+  CHECK(count == COUNT);
+  octobloom_growing_destroy(back);
+  back = NULL;
+  FAILS(OCTOBLOOM_BAD_FILE, "cut off", octobloom_growing_from_bytes(bytes, size - 1, 1, &back));
+  FAILS(OCTOBLOOM_BAD_FILE, "appended", octobloom_growing_from_bytes(bytes, size + 1, 1, &back));
+  FAILS(OCTOBLOOM_BAD_FILE, "holds a growing filter, not a plain one",
+        octobloom_filter_from_bytes(bytes, size, 1, &filter));
+  bytes[size - 1] ^= 1;
+  FAILS(OCTOBLOOM_BAD_FILE, "checksum", octobloom_growing_from_bytes(bytes, size, 1, &back));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "bytes is null",
+        octobloom_growing_from_bytes(NULL, size, 1, &back));
+  CHECK(back == NULL && filter == NULL);
+  free(bytes);
+  free(in_file);
+  octobloom_growing_destroy(growing);
+}
+
 static void test_growing(const char* path) {
   octobloom_growing* growing = NULL;
   octobloom_growing* loaded = NULL;
@@ -598,7 +649,8 @@ int main(int argc, char** argv) {
   } tests[] = {
       {"plans", test_plans},       {"filters", test_filters},   {"files", test_files},
       {"growing", test_growing},   {"counting", test_counting}, {"views", test_views},
-      {"verdicts", test_verdicts}, {"errors", test_errors},     {"families", test_families},
+      {"bytes", test_bytes},       {"verdicts", test_verdicts}, {"errors", test_errors},
+      {"families", test_families},
   };
   size_t i;
   for (i = 0; i < 2 * COUNT; ++i) numbers[i] = i;

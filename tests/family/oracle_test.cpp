@@ -112,16 +112,19 @@ windowed_filter make_window(const options_of& o, bool by_time) {
   std::vector<std::uint64_t> body{
       o.number("parts"), by_time ? 1u : 0u, o.number("window"), 0, 0, by_time ? 0u : 1u, 0, 0};
   if (!by_time) body.resize(16 + 8 * o.number("blocks"));
-  const family::scratch_file file;
-  write_filter_file(
-      file.path(),
-      {.kind = filter_kind::windowed,
-       .shape = {static_cast<std::uint32_t>(o.number("blocks")),
-                 static_cast<std::uint32_t>(o.number("k")), o.number("seed"), key_hashing::xxh64},
-       .planned_keys = o.number("n"),
-       .target_fpr = o.real("p")},
-      std::as_bytes(std::span(body)));
-  return windowed_filter::load(file.path(), {}, the_clock());
+  encoded_filter empty;
+  empty.header = {
+      .kind = filter_kind::windowed,
+      .shape = {static_cast<std::uint32_t>(o.number("blocks")),
+                static_cast<std::uint32_t>(o.number("k")), o.number("seed"), key_hashing::xxh64},
+      .planned_keys = o.number("n"),
+      .target_fpr = o.real("p")};
+  empty.pieces.push_back(std::as_bytes(std::span(body)));
+  std::vector<std::byte> bytes;
+  write_filter(empty, [&](std::span<const std::byte> piece) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  });
+  return windowed_filter::from_bytes(bytes, {}, the_clock());
 }
 
 template <class Filter>

@@ -187,6 +187,37 @@ octobloom_status save(const Handle* filter, const char* path) noexcept {
 }
 
 template <class Handle>
+octobloom_status to_bytes(const Handle* filter, void* bytes, std::uint64_t capacity,
+                          std::uint64_t* size) noexcept {
+  return guarded([&] {
+    const auto& value = deref(filter, "filter").value;
+    std::uint64_t& told = deref(size, "size");
+    const std::uint64_t needed = value.bytes_size();
+    if (bytes != nullptr) {
+      if (capacity < needed) {
+        refuse("the filter has " + std::to_string(needed) + " bytes, the memory for them " +
+               std::to_string(capacity));
+      }
+      auto* to = static_cast<std::byte*>(bytes);
+      value.write([&to](std::span<const std::byte> piece) {
+        to = std::copy(piece.begin(), piece.end(), to);
+      });
+    }
+    told = needed;
+  });
+}
+
+template <class Handle>
+octobloom_status from_bytes(const void* bytes, std::uint64_t size, std::int32_t verify,
+                            Handle** out) noexcept {
+  return create(out, [&] {
+    using value = decltype(Handle::value);
+    const auto& first = deref(static_cast<const std::byte*>(bytes), "bytes");
+    return value::from_bytes({&first, size}, {.verify_body = verify != 0});
+  });
+}
+
+template <class Handle>
 octobloom_status insert(Handle* filter, const octobloom_keys* keys,
                         std::uint32_t threads) noexcept {
   return guarded([&] { deref(filter, "filter").value.insert(keys_of(keys), {threads}); });
@@ -367,6 +398,14 @@ octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
   }                                                                                                \
   octobloom_status handle##_save(const handle* filter, const char* path) {                         \
     return save(filter, path);                                                                     \
+  }                                                                                                \
+  octobloom_status handle##_to_bytes(const handle* filter, void* bytes, uint64_t capacity,         \
+                                     uint64_t* size) {                                             \
+    return to_bytes(filter, bytes, capacity, size);                                                \
+  }                                                                                                \
+  octobloom_status handle##_from_bytes(const void* bytes, uint64_t size, int32_t verify,           \
+                                       handle** filter) {                                          \
+    return from_bytes(bytes, size, verify, filter);                                                \
   }                                                                                                \
   octobloom_status handle##_insert(handle* filter, const octobloom_keys* keys, uint32_t threads) { \
     return insert(filter, keys, threads);                                                          \

@@ -23,7 +23,8 @@ namespace octobloom {
 /// on the calling thread whatever bulk_options say.
 class counting_filter : public filter_queries<counting_filter>,
                         public detail::keyed_inserts<counting_filter>,
-                        public detail::keyed_removes<counting_filter> {
+                        public detail::keyed_removes<counting_filter>,
+                        public detail::stored<counting_filter> {
  public:
   /// Bytes of counters for each block.
   static constexpr std::uint64_t counter_bytes_per_block = 256;
@@ -34,12 +35,6 @@ class counting_filter : public filter_queries<counting_filter>,
                                                 const filter_options& o = {}) {
     return counting_filter(plan_for(n, p), o);
   }
-
-  /// Reads a file of kind counting. Throws error{io}, error{bad_file} or error{out_of_memory}.
-  [[nodiscard]] static counting_filter load(const std::string& path,
-                                            const load_options& options = {});
-  /// As filter::save.
-  void save(const std::string& path) const;
 
   /// For ready 64-bit hashes: counts one more insertion. O(1), up to five cache lines.
   void insert_hash(std::uint64_t hash, key_family family = key_family::hashes) noexcept;
@@ -73,6 +68,10 @@ class counting_filter : public filter_queries<counting_filter>,
   [[nodiscard]] std::uint64_t saturated_counters() const noexcept;
 
  private:
+  friend class detail::stored<counting_filter>;
+  [[nodiscard]] static counting_filter decoded(filter_reader& from, const load_options& options);
+  [[nodiscard]] encoded_filter encoded() const;
+
   friend class detail::keyed_inserts<counting_filter>;
   friend class detail::keyed_removes<counting_filter>;
 

@@ -57,19 +57,14 @@ struct cuckoo_plan {
 /// Move only. Concurrent const calls are safe; writers need the filter to themselves. Writing
 /// runs on the calling thread whatever bulk_options say.
 class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
-                      public detail::keyed_removes<cuckoo_filter> {
+                      public detail::keyed_removes<cuckoo_filter>,
+                      public detail::stored<cuckoo_filter> {
  public:
   explicit cuckoo_filter(const cuckoo_plan& plan, const filter_options& options = {});
   [[nodiscard]] static cuckoo_filter with_fpr(std::uint64_t n, double p,
                                               const filter_options& o = {}) {
     return cuckoo_filter(cuckoo_plan_for(n, p), o);
   }
-
-  /// Reads a file of kind cuckoo. Throws error{io}, error{bad_file} or error{out_of_memory}.
-  [[nodiscard]] static cuckoo_filter load(const std::string& path,
-                                          const load_options& options = {});
-  /// As filter::save.
-  void save(const std::string& path) const;
 
   /// One key more. False when there is no room: the filter is as it was. O(1) on average, at most
   /// 500 moves.
@@ -128,6 +123,7 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   /// without a check. There it reads the whole filter, otherwise O(1).
   [[nodiscard]] std::uint64_t taken_slots() const noexcept;
   /// taken_slots() / slots().
+  using detail::stored<cuckoo_filter>::load;
   [[nodiscard]] double load() const noexcept {
     return static_cast<double>(taken_slots()) / static_cast<double>(slots());
   }
@@ -137,6 +133,10 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   [[nodiscard]] saturation verdict() const;
 
  private:
+  friend class detail::stored<cuckoo_filter>;
+  [[nodiscard]] static cuckoo_filter decoded(filter_reader& from, const load_options& options);
+  [[nodiscard]] encoded_filter encoded() const;
+
   friend class detail::keyed_queries<cuckoo_filter>;
   friend class detail::keyed_removes<cuckoo_filter>;
 

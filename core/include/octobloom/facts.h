@@ -60,8 +60,8 @@ struct filter_facts {
   double target_fpr = 0;            ///< 0: unplanned
   std::uint64_t inserted_keys = 0;  ///< calls, less removals
   key_families families = 0;        ///< of the keys inserted so far; 0: none, or not known
-  /// Share of the bits that are set, or of the slots that are taken, 0 to 1. Windowed: of the layers
-  /// that still answer.
+  /// Share of the bits that are set, or of the slots that are taken, 0 to 1. Windowed: of the
+  /// layers that still answer.
   double fill = 0;
   /// Distinct keys: from the bits; growing and windowed: those told new; cuckoo: the slots taken.
   /// Empty when every bit is set.

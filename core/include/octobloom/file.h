@@ -3,9 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <octobloom/filter_view.h>
 #include <octobloom/hash.h>
@@ -58,51 +60,86 @@ void require_storable(key_hashing hashing, double target_fpr);
 /// error{bad_file} that names the field.
 [[nodiscard]] file_header decode_header(std::span<const std::byte> bytes, const std::string& path);
 
-/// An open filter file whose header and size have been checked. Not thread safe.
-class filter_file_reader {
+/// Takes the next bytes of a filter. What it throws comes out of the call that writes.
+using byte_sink = std::function<void(std::span<const std::byte>)>;
+
+/// Puts the next bytes of a stream into `piece` and tells how many: at least 1, 0 at its end.
+using byte_source = std::function<std::size_t(std::span<std::byte> piece)>;
+
+/// Where the bytes of a filter come from: a file, or memory. Its header and size have been checked.
+/// Not thread safe.
+class filter_reader {
  public:
-  /// Throws error{io} or error{bad_file}; allocates nothing of the file's size.
-  explicit filter_file_reader(const std::string& path);
-  filter_file_reader(const filter_file_reader&) = delete;
-  filter_file_reader& operator=(const filter_file_reader&) = delete;
-  ~filter_file_reader();
+  /// An open file. Throws error{io} or error{bad_file}; allocates nothing of the file's size.
+  explicit filter_reader(const std::string& path);
+  /// The bytes of a file; they have to outlive the reader. `name` is for messages. Throws
+  /// error{bad_file}.
+  explicit filter_reader(std::span<const std::byte> bytes, std::string name = "<bytes>");
+  filter_reader(const filter_reader&) = delete;
+  filter_reader& operator=(const filter_reader&) = delete;
+  ~filter_reader();
 
   [[nodiscard]] const file_header& header() const noexcept { return header_; }
+  /// Of the file; negative for bytes in memory.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
-  /// Throws error{bad_file} that names both kinds when the file holds another kind.
+  /// Throws error{bad_file} that names both kinds when another kind is there.
   void require_kind(filter_kind kind) const;
 
-  /// Reads the body, header().body_bytes long, as 64-bit words of this machine, and checks it
-  /// unless told otherwise. Throws error{io} or error{bad_file}.
+  /// Reads the body, header().body_bytes long, and checks it unless told otherwise. In memory it is
+  /// 64-bit words of this machine. Throws error{io} or error{bad_file}.
   void read_body(std::span<std::byte> body, const load_options& options);
 
-  /// The same in pieces of whole 64 bytes, in the order of the file; finish_body() compares the
-  /// checksum after the last.
+  /// The same in pieces of whole 64 bytes, in their order; finish_body() compares the checksum
+  /// after the last.
   void read_piece(std::span<std::byte> piece, const load_options& options);
   void finish_body(const load_options& options) const;
 
-  /// Throws error{bad_file}: "<path>: <what>".
+  /// Throws error{bad_file}: "<name>: <what>".
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:
-  std::string path_;
-  int descriptor_;
+  void check_header(std::span<const std::byte> bytes, std::uint64_t size);
+
+  std::string name_;
+  int descriptor_ = -1;
+  std::span<const std::byte> left_;  // of bytes in memory
   file_header header_;
   xxh64_stream body_hash_;
 };
+
+/// The bytes of one filter from a stream, as far as its header says and no further. Memory grows
+/// with what has come. Throws error{bad_file}, and what `source` throws.
+[[nodiscard]] std::vector<std::byte> read_filter_bytes(const byte_source& source);
 
 /// Compares `body`, 64-bit words of this machine, with the header's checksum. `path` is for the
 /// message. Throws error{bad_file}.
 void verify_body(std::span<const std::byte> body, const file_header& header,
                  const std::string& path);
 
-/// Writes a filter file of `header` (its body fields are filled in here) and a body of `pieces`,
-/// each of whole 64 bytes, 64-bit words of this machine. Where there is a file already, waits for
-/// its file_lock and then replaces it. Throws error{io}.
-void write_filter_file(const std::string& path, file_header header,
-                       std::span<const std::span<const std::byte>> pieces);
-void write_filter_file(const std::string& path, file_header header,
-                       std::span<const std::byte> body);
+/// A filter on its way out: its header and, in order, the pieces of its body, each of whole 64
+/// bytes, 64-bit words of this machine. They refer to the filter and to `table`.
+struct encoded_filter {
+  file_header header;            ///< the body's size and checksum are filled in when it is written
+  std::vector<std::byte> table;  ///< what of the body is not in the filter's memory as it is
+  std::vector<std::span<const std::byte>> pieces;
+
+  encoded_filter() = default;
+  encoded_filter(const encoded_filter&) = delete;
+  encoded_filter& operator=(const encoded_filter&) = delete;
+  encoded_filter(encoded_filter&&) = default;
+  encoded_filter& operator=(encoded_filter&&) = default;
+  ~encoded_filter() = default;
+
+  /// Of the header and the body.
+  [[nodiscard]] std::uint64_t bytes_size() const noexcept;
+};
+
+/// Writes the bytes of a file to `sink`.
+void write_filter(const encoded_filter& filter, const byte_sink& sink);
+
+/// Writes them to a file. Where there is one already, waits for its file_lock and then replaces it.
+/// Throws error{io}.
+void write_filter_file(const std::string& path, const encoded_filter& filter);
 
 }  // namespace octobloom

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <octobloom/detail/keyed.h>
+#include <octobloom/detail/stored.h>
 #include <octobloom/engine.h>
 #include <octobloom/error.h>
 #include <octobloom/file.h>
@@ -75,7 +76,9 @@ class filter_queries : public detail::keyed_queries<Derived> {
 /// A Bloom filter that owns its memory: zeroed, 64-byte aligned, on huge pages from 2 MiB. Move
 /// only (copy() says so when gigabytes are copied); a moved-from filter may only be assigned or
 /// destroyed. Concurrent const calls are safe; writers need the filter to themselves.
-class filter : public filter_queries<filter>, public detail::keyed_inserts<filter> {
+class filter : public filter_queries<filter>,
+               public detail::keyed_inserts<filter>,
+               public detail::stored<filter> {
  public:
   /// An empty filter of the planned size. Throws error{invalid_argument} for a plan or options that
   /// no file could tell of, and error{out_of_memory} before it allocates when the size is above the
@@ -98,15 +101,6 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
                                           const filter_options& o = {}) {
     return filter(plan_with_blocks(blocks, k), o);
   }
-
-  /// Reads a filter file. Throws error{io}, error{bad_file} or error{out_of_memory}; the size is
-  /// checked against the file and the machine before anything is allocated.
-  [[nodiscard]] static filter load(const std::string& path, const load_options& options = {});
-
-  /// Writes a filter file: a temporary file, synced, then put in the place of `path`, whose
-  /// file_lock it waits for unless this thread holds it. A crash or an error leaves the old file or
-  /// the new one. Throws error{io}.
-  void save(const std::string& path) const;
 
   filter(filter&&) noexcept = default;
   filter& operator=(filter&&) noexcept = default;
@@ -174,6 +168,10 @@ class filter : public filter_queries<filter>, public detail::keyed_inserts<filte
 
  private:
   friend class detail::keyed_inserts<filter>;
+  friend class detail::stored<filter>;
+
+  [[nodiscard]] static filter decoded(filter_reader& from, const load_options& options);
+  [[nodiscard]] encoded_filter encoded() const;
 
   filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr);
 

@@ -59,7 +59,8 @@ inline constexpr double min_growing_target_fpr = 2e-8;
 ///
 /// Move only. Concurrent const calls are safe; writers need the filter to themselves.
 class growing_filter : public detail::keyed_queries<growing_filter>,
-                       public detail::keyed_inserts<growing_filter> {
+                       public detail::keyed_inserts<growing_filter>,
+                       public detail::stored<growing_filter> {
  public:
   /// Starts with one level for `initial_keys`; the rate of all levels together stays at most
   /// `target_fpr`. Throws error{invalid_argument} as plan_for does, for targets below
@@ -73,12 +74,6 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   /// error{invalid_argument} for a filter without a plan, with more keys than that, or whose target
   /// leaves too little for another level, and for options out of range.
   growing_filter(filter first, double target_fpr, const growing_options& options = {});
-
-  /// Reads a file of kind growing. Throws error{io}, error{bad_file} or error{out_of_memory}.
-  [[nodiscard]] static growing_filter load(const std::string& path,
-                                           const load_options& options = {});
-  /// As filter::save.
-  void save(const std::string& path) const;
 
   /// A level may be added: then O(its size) once. Throws error{out_of_memory} or error{full} when
   /// it cannot be; nothing is inserted then. A batch that meets this has inserted the keys before
@@ -120,6 +115,10 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   [[nodiscard]] saturation verdict() const;
 
  private:
+  friend class detail::stored<growing_filter>;
+  [[nodiscard]] static growing_filter decoded(filter_reader& from, const load_options& options);
+  [[nodiscard]] encoded_filter encoded() const;
+
   friend class detail::keyed_queries<growing_filter>;
   friend class detail::keyed_inserts<growing_filter>;
 

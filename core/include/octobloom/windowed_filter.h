@@ -44,7 +44,8 @@ struct window_options {
 /// Move only. Concurrent const calls are safe when the clock is; writers need the filter to
 /// themselves.
 class windowed_filter : public detail::keyed_queries<windowed_filter>,
-                        public detail::keyed_inserts<windowed_filter> {
+                        public detail::keyed_inserts<windowed_filter>,
+                        public detail::stored<windowed_filter> {
  public:
   /// A plain filter of the keys that were entered into a part, or some of them.
   struct layer {
@@ -68,15 +69,6 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
                                                      std::uint64_t expected_keys, double target_fpr,
                                                      const window_options& options = {},
                                                      window_clock clock = system_time);
-
-  /// Reads a file of kind windowed. Time has gone on meanwhile: what is too old is forgotten.
-  /// Throws error{io}, error{bad_file} or error{out_of_memory}, and error{invalid_argument} for a
-  /// clock before 1970.
-  [[nodiscard]] static windowed_filter load(const std::string& path,
-                                            const load_options& options = {},
-                                            window_clock clock = system_time);
-  /// As filter::save. The bytes depend on what was inserted and when, not on when they are written.
-  void save(const std::string& path) const;
 
   /// One event. insert_new tells whether the key had not been seen within the window. Throws
   /// error{out_of_memory} when a layer that is needed cannot be had; the key is not inserted then,
@@ -136,6 +128,11 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   [[nodiscard]] std::uint64_t held_keys() const;
 
  private:
+  friend class detail::stored<windowed_filter>;
+  [[nodiscard]] static windowed_filter decoded(filter_reader& from, const load_options& options,
+                                               window_clock clock = system_time);
+  [[nodiscard]] encoded_filter encoded() const;
+
   friend class detail::keyed_queries<windowed_filter>;
   friend class detail::keyed_inserts<windowed_filter>;
 

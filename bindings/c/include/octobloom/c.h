@@ -186,6 +186,15 @@ octobloom_status octobloom_filter_load(const char* path, int32_t verify, octoblo
  * while another program holds the file's lock (flock).
  */
 octobloom_status octobloom_filter_save(const octobloom_filter* filter, const char* path);
+/*
+ * The bytes of a file, in memory: writes them to `bytes`, which has room for `capacity`, and their
+ * number to `size`. With a null `bytes` only the number. Nothing is written when they do not fit.
+ */
+octobloom_status octobloom_filter_to_bytes(const octobloom_filter* filter, void* bytes,
+                                           uint64_t capacity, uint64_t* size);
+/* Back from all `size` bytes, which are copied; checked as a file is. */
+octobloom_status octobloom_filter_from_bytes(const void* bytes, uint64_t size, int32_t verify,
+                                             octobloom_filter** filter);
 
 octobloom_status octobloom_filter_insert(octobloom_filter* filter, const octobloom_keys* keys,
                                          uint32_t threads);
@@ -240,6 +249,10 @@ void octobloom_growing_destroy(octobloom_growing* filter);
 octobloom_status octobloom_growing_load(const char* path, int32_t verify,
                                         octobloom_growing** filter);
 octobloom_status octobloom_growing_save(const octobloom_growing* filter, const char* path);
+octobloom_status octobloom_growing_to_bytes(const octobloom_growing* filter, void* bytes,
+                                            uint64_t capacity, uint64_t* size);
+octobloom_status octobloom_growing_from_bytes(const void* bytes, uint64_t size, int32_t verify,
+                                              octobloom_growing** filter);
 /* When a level cannot be added (out of memory, full), the keys before that are in. */
 octobloom_status octobloom_growing_insert(octobloom_growing* filter, const octobloom_keys* keys,
                                           uint32_t threads);
@@ -266,6 +279,10 @@ void octobloom_counting_destroy(octobloom_counting* filter);
 octobloom_status octobloom_counting_load(const char* path, int32_t verify,
                                          octobloom_counting** filter);
 octobloom_status octobloom_counting_save(const octobloom_counting* filter, const char* path);
+octobloom_status octobloom_counting_to_bytes(const octobloom_counting* filter, void* bytes,
+                                             uint64_t capacity, uint64_t* size);
+octobloom_status octobloom_counting_from_bytes(const void* bytes, uint64_t size, int32_t verify,
+                                               octobloom_counting** filter);
 octobloom_status octobloom_counting_insert(octobloom_counting* filter, const octobloom_keys* keys,
                                            uint32_t threads);
 /* Inserts only the keys that are absent. */

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "body_table.h"
-
 namespace octobloom {
 
 namespace {

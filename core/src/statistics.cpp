@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include <octobloom/detail/block_fpr.h>
+#include <octobloom/detail/block_meter.h>
 #include <octobloom/detail/popcount.h>
 #include <octobloom/plan.h>
 
-#include "block_meter.h"
 #include "zero_bits.h"
 
 namespace octobloom {

@@ -1,11 +1,12 @@
 # The directions of the includes, and octobloom_include_violations(), which checks a source tree.
 
 # A room may include the public headers of these rooms, besides its own.
-set(rooms core simd cuda engines cli python bindings/c bench examples emulator tests)
+set(rooms core family simd cuda engines cli python bindings/c bench examples emulator tests)
 set(below_core "")
+set(below_family core)
 set(below_simd core)
 set(below_cuda core)
-set(below_engines core simd cuda)
+set(below_engines core family simd cuda)
 set(below_cli ${below_engines} engines)
 set(below_python ${below_engines} engines)
 set(below_bindings/c ${below_engines} engines)
@@ -24,6 +25,7 @@ set(cuda "cuda[a-z_0-9]*\\.h|cuda/[a-z_0-9/]+|(thrust|cub)/[a-z_0-9/]+\\.c?u?h|(
 set(outside_rules
   "^core/include/" "${standard}"
   "^core/" "${standard}|${system}"
+  "^family/" "${standard}"
   "^simd/src/" "${standard}|${system}|${highway}"
   "^simd/" "${standard}"
   "^cuda/.*\\.(cu|cuh|inl)$" "${standard}|${system}|${cuda}"

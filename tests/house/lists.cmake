@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(forgotten "")
 file(GLOB test_folders RELATIVE "${ROOT}" "${ROOT}/tests/*")
-foreach(room core simd cuda engines cli bindings/c bench bench/cpu bench/family bench/gpu examples emulator
+foreach(room core family simd cuda engines cli bindings/c bench bench/cpu bench/family bench/gpu examples emulator
         ${test_folders})
   if(NOT EXISTS "${ROOT}/${room}/CMakeLists.txt")
     continue()

@@ -12,11 +12,6 @@ namespace octobloom {
 
 class filter;
 class mapped_filter;
-class shared_filter;
-class growing_filter;
-class counting_filter;
-class cuckoo_filter;
-class windowed_filter;
 
 /// How much of a filter is read for its facts.
 enum class reading : std::uint8_t {
@@ -77,14 +72,8 @@ struct filter_facts {
   std::optional<window_facts> window;     ///< windowed
 };
 
-/// One for each kind. Thread safe as const calls on the filter are.
+/// The other kinds have one beside their class. Thread safe as const calls on the filter are.
 [[nodiscard]] filter_facts facts_of(const filter& filter, reading how = reading::whole);
 [[nodiscard]] filter_facts facts_of(const mapped_filter& filter, reading how = reading::whole);
-/// Reads all of it in either way.
-[[nodiscard]] filter_facts facts_of(const shared_filter& filter, reading how = reading::whole);
-[[nodiscard]] filter_facts facts_of(const growing_filter& filter, reading how = reading::whole);
-[[nodiscard]] filter_facts facts_of(const counting_filter& filter, reading how = reading::whole);
-[[nodiscard]] filter_facts facts_of(const cuckoo_filter& filter, reading how = reading::whole);
-[[nodiscard]] filter_facts facts_of(const windowed_filter& filter, reading how = reading::whole);
 
 }  // namespace octobloom

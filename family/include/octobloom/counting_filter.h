@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include <octobloom/facts.h>
 #include <octobloom/filter.h>
 
 namespace octobloom {
@@ -91,5 +92,7 @@ class counting_filter : public filter_queries<counting_filter>,
   filter bits_;
   storage counters_;  // bit b of a block has nibble b of its 256 bytes, the low one of a byte first
 };
+
+[[nodiscard]] filter_facts facts_of(const counting_filter& filter, reading how = reading::whole);
 
 }  // namespace octobloom

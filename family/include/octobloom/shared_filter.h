@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include <octobloom/facts.h>
 #include <octobloom/filter.h>
 
 namespace octobloom {
@@ -94,5 +95,8 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
   std::uint64_t* words_;  // of bits_
   std::unique_ptr<parts> parts_;
 };
+
+/// Reads all of it in either way.
+[[nodiscard]] filter_facts facts_of(const shared_filter& filter, reading how = reading::whole);
 
 }  // namespace octobloom

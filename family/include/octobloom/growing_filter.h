@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <octobloom/facts.h>
 #include <octobloom/filter.h>
 
 namespace octobloom {
@@ -146,5 +147,7 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   std::uint64_t inserted_keys_ = 0;
   std::vector<filter> levels_;
 };
+
+[[nodiscard]] filter_facts facts_of(const growing_filter& filter, reading how = reading::whole);
 
 }  // namespace octobloom

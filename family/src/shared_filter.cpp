@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <thread>
 
-#include <octobloom/facts.h>
+#include <octobloom/detail/block_meter.h>
+#include <octobloom/detail/facts.h>
 
-#include "block_meter.h"
 #include "candidates.h"
 
 namespace octobloom {
@@ -187,6 +187,12 @@ filter shared_filter::take_filter() && {
   bits_.count_inserted(inserted_keys() - bits_.inserted_keys());
   bits_.set_families(families());
   return std::move(bits_);
+}
+
+filter_facts facts_of(const shared_filter& filter, reading) {
+  return detail::facts_of_bits(filter, filter_kind::plain,
+                               {filter.blocks(), filter.k(), filter.seed(), filter.hashing()},
+                               filter.statistics());
 }
 
 }  // namespace octobloom

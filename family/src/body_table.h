@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -74,15 +73,6 @@ class body_table {
   load_options options_;
   std::uint64_t bytes_ = 0;
 };
-
-/// A filter whose body is these words of memory.
-[[nodiscard]] inline encoded_filter encode_words(
-    const file_header& header, std::initializer_list<std::span<const std::uint64_t>> words) {
-  encoded_filter result;
-  result.header = header;
-  for (const auto& piece : words) result.pieces.push_back(std::as_bytes(piece));
-  return result;
-}
 
 /// A filter whose body is several plain filters behind the table that tells of them: `start`, and a
 /// row for each.

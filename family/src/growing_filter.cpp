@@ -7,10 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include <octobloom/facts.h>
+#include <octobloom/detail/facts.h>
 
 #include "body_table.h"
 #include "candidates.h"
+#include "joint_statistics.h"
 
 namespace octobloom {
 
@@ -411,6 +412,19 @@ growing_filter growing_filter::decoded(filter_reader& file, const load_options& 
   file.finish_body(options);
   result.families_.unite(header.families, header.inserted_keys > 0 || result.distinct_keys() > 0);
   return result;
+}
+
+filter_facts facts_of(const growing_filter& filter, reading how) {
+  filter_facts facts =
+      detail::common_facts(filter, filter_kind::growing, filter.levels().back().view().shape());
+  detail::joint_statistics all;
+  for (const octobloom::filter& level : filter.levels()) {
+    all.add(level, how);
+    facts.levels.push_back(
+        {level.view().shape(), level.planned_keys(), level.inserted_keys(), level.target_fpr()});
+  }
+  detail::conclude(facts, all.result(filter.distinct_keys()), all.use());
+  return facts;
 }
 
 }  // namespace octobloom

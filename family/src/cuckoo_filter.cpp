@@ -6,7 +6,7 @@
 #include <limits>
 #include <ranges>
 
-#include <octobloom/facts.h>
+#include <octobloom/detail/facts.h>
 
 #include "body_table.h"
 #include "candidates.h"
@@ -311,6 +311,26 @@ cuckoo_filter cuckoo_filter::decoded(filter_reader& file, const load_options& op
     file.refuse("the body does not hold the keys that the header tells of: the file is damaged");
   }
   return result;
+}
+
+filter_facts facts_of(const cuckoo_filter& filter, reading) {
+  filter_facts facts = detail::common_facts(
+      filter, filter_kind::cuckoo,
+      {filter.lines(), filter.fingerprint_bits(), filter.seed(), filter.hashing()});
+  const std::uint64_t taken = filter.taken_slots();
+  facts.slots = {filter.slots(), taken, filter.fingerprint_bits()};
+  filter_statistics statistics;
+  statistics.fill = static_cast<double>(taken) / static_cast<double>(filter.slots());
+  statistics.estimated_keys = static_cast<double>(taken);
+  statistics.current_fpr = filter.current_fpr();
+  plan_use use = plan_use::unplanned;
+  if (facts.planned_keys > 0) {
+    use = taken <= facts.planned_keys       ? plan_use::within
+          : taken / 2 <= facts.planned_keys ? plan_use::exceeded
+                                            : plan_use::doubled;
+  }
+  detail::conclude(facts, statistics, use, key_room::slots);
+  return facts;
 }
 
 }  // namespace octobloom

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <octobloom/facts.h>
 #include <octobloom/filter.h>
 
 namespace octobloom {
@@ -184,5 +185,7 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   std::vector<layer> layers_;  // by part, then in order of opening
   window_clock clock_;
 };
+
+[[nodiscard]] filter_facts facts_of(const windowed_filter& filter, reading how = reading::whole);
 
 }  // namespace octobloom

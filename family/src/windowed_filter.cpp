@@ -7,10 +7,11 @@
 #include <sstream>
 #include <utility>
 
-#include <octobloom/facts.h>
+#include <octobloom/detail/facts.h>
 
 #include "body_table.h"
 #include "candidates.h"
+#include "joint_statistics.h"
 
 namespace octobloom {
 
@@ -693,6 +694,17 @@ windowed_filter windowed_filter::decoded(filter_reader& file, const load_options
   std::stable_sort(result.layers_.begin(), result.layers_.end(),
                    [](const layer& a, const layer& b) { return a.part < b.part; });
   return result;
+}
+
+filter_facts facts_of(const windowed_filter& filter, reading how) {
+  filter_facts facts =
+      detail::common_facts(filter, filter_kind::windowed,
+                           {filter.blocks(), filter.k(), filter.seed(), filter.hashing()});
+  facts.window = {filter.by_time(), filter.window(), filter.parts()};
+  detail::joint_statistics all;
+  for (const octobloom::filter* layer : filter.answering_layers()) all.add(*layer, how);
+  detail::conclude(facts, all.result(filter.held_keys()), all.use());
+  return facts;
 }
 
 }  // namespace octobloom

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <octobloom/cuckoo_view.h>
+#include <octobloom/facts.h>
 #include <octobloom/filter.h>
 
 namespace octobloom {
@@ -164,5 +165,7 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   cuckoo_shape shape_;
   storage storage_;
 };
+
+[[nodiscard]] filter_facts facts_of(const cuckoo_filter& filter, reading how = reading::whole);
 
 }  // namespace octobloom

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include <octobloom/detail/facts.h>
 #include <octobloom/detail/popcount.h>
 
 #include "body_table.h"
@@ -219,6 +220,15 @@ counting_filter counting_filter::decoded(filter_reader& file, const load_options
     }
   }
   return result;
+}
+
+filter_facts facts_of(const counting_filter& filter, reading how) {
+  filter_facts facts = detail::facts_of_bits(filter, filter_kind::counting, filter.view().shape(),
+                                             detail::read_statistics(filter.view(), how));
+  counter_facts& counters = facts.counters.emplace();
+  counters.bytes = filter.total_bytes() - filter.bytes();
+  if (how == reading::whole) counters.saturated = filter.saturated_counters();
+  return facts;
 }
 
 }  // namespace octobloom

@@ -52,7 +52,8 @@ std::vector<std::string> lines_and_filter::files() const {
 
 std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
   require_readable(lines.inputs);
-  auto opened = open_filter(filter, mode, {.verify_body = verify_body});
+  auto opened =
+      std::make_unique<line_filter>(filter, mode, load_options{.verify_body = verify_body});
   require_lines(opened->hashing(), filter);
   require_seed(seed, opened->seed(), filter);
   if (!any_keys) require_line_family(opened->families(), filter);

@@ -5,11 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <octobloom/counting_filter.h>
-#include <octobloom/cuckoo_filter.h>
-#include <octobloom/filter.h>
-#include <octobloom/growing_filter.h>
-#include <octobloom/plan.h>
+#include <octobloom/any_filter.h>
 
 #include "line_filter.h"
 #include "options.h"
@@ -23,41 +19,20 @@ namespace {
 
 /// A kind of filter that can be created. All but the first are asked for by a flag of their name.
 struct creatable_kind {
-  const char* name;
+  filter_kind kind;
   const char* help;
-  void (*save_empty)(const plan&, const filter_options&, const std::string& path);
 };
 
-void save_plain(const plan& p, const filter_options& options, const std::string& path) {
-  save_whole(filter(p, options), path);
-}
-
-void save_counting(const plan& p, const filter_options& options, const std::string& path) {
-  save_whole(counting_filter(p, options), path);
-}
-
-void require_keys_and_rate(const plan& p, const char* kind) {
-  if (p.expected_keys > 0) return;
-  throw usage_error(std::string("--") + kind + " is sized by -n and -p, not by --blocks and -k");
-}
-
-void save_growing(const plan& p, const filter_options& options, const std::string& path) {
-  require_keys_and_rate(p, "growing");
-  const growing_options growing{.seed = options.seed, .hashing = options.hashing};
-  save_whole(growing_filter(p.expected_keys, p.target_fpr, growing), path);
-}
-
-void save_cuckoo(const plan& p, const filter_options& options, const std::string& path) {
-  require_keys_and_rate(p, "cuckoo");
-  save_whole(cuckoo_filter::with_fpr(p.expected_keys, p.target_fpr, options), path);
-}
-
 constexpr std::array<creatable_kind, 4> kinds{{
-    {"plain", "", save_plain},
-    {"growing", "one that grows as lines come: -n is only its start", save_growing},
-    {"counting", "one that lines can be removed from, at five times the memory", save_counting},
-    {"cuckoo", "one that lines can be removed from, at about the same memory", save_cuckoo},
+    {filter_kind::plain, ""},
+    {filter_kind::growing, "one that grows as lines come: -n is only its start"},
+    {filter_kind::counting, "one that lines can be removed from, at five times the memory"},
+    {filter_kind::cuckoo, "one that lines can be removed from, at about the same memory"},
 }};
+
+std::string flag_of(filter_kind kind) {
+  return "--" + std::string(to_string(kind));
+}
 
 struct create_options {
   common_options common;
@@ -72,28 +47,38 @@ struct create_options {
   std::array<bool, kinds.size()> asked{};  // for each kind
 };
 
-plan chosen_plan(const create_options& options) {
+filter_kind chosen_kind(const create_options& options) {
+  if (std::count(options.asked.begin(), options.asked.end(), true) > 1) {
+    throw usage_error("a filter is of one kind: give one of --growing, --counting and --cuckoo");
+  }
+  const auto asked = std::find(options.asked.begin(), options.asked.end(), true);
+  return asked == options.asked.end()
+             ? filter_kind::plain
+             : kinds[static_cast<std::size_t>(asked - options.asked.begin())].kind;
+}
+
+filter_request requested(const create_options& options) {
+  filter_request request{.kind = chosen_kind(options), .seed = options.seed.value_or(0)};
   const bool by_keys = options.keys.has_value() || options.rate.has_value();
   const bool by_blocks = options.blocks.has_value() || options.k.has_value();
   if (by_keys && by_blocks) {
     throw usage_error("-n and -p, or --blocks and -k: two ways to say how large, give one");
   }
-  if (options.keys && options.rate) return plan_for(*options.keys, *options.rate);
-  if (options.blocks && options.k) {
-    return plan_with_blocks(*options.blocks, static_cast<std::uint32_t>(*options.k));
+  if (options.keys && options.rate) {
+    request.expected_keys = *options.keys;
+    request.target_fpr = *options.rate;
+    return request;
   }
-  throw usage_error(by_blocks ? "--blocks and -k go together"
-                              : "give -n and -p, or --blocks and -k: how large is it to be?");
-}
-
-const creatable_kind& chosen_kind(const create_options& options) {
-  if (std::count(options.asked.begin(), options.asked.end(), true) > 1) {
-    throw usage_error("a filter is of one kind: give one of --growing, --counting and --cuckoo");
+  if (!options.blocks || !options.k) {
+    throw usage_error(by_blocks ? "--blocks and -k go together"
+                                : "give -n and -p, or --blocks and -k: how large is it to be?");
   }
-  const auto asked = std::find(options.asked.begin(), options.asked.end(), true);
-  return kinds[asked == options.asked.end()
-                   ? 0
-                   : static_cast<std::size_t>(asked - options.asked.begin())];
+  if (request.kind == filter_kind::growing || request.kind == filter_kind::cuckoo) {
+    throw usage_error(flag_of(request.kind) + " is sized by -n and -p, not by --blocks and -k");
+  }
+  request.blocks = *options.blocks;
+  request.k = static_cast<std::uint32_t>(*options.k);
+  return request;
 }
 
 /// An empty one of the kind, shape, plan, seed and hash of another.
@@ -102,9 +87,9 @@ void save_like(const create_options& options) {
   if (sized || std::count(options.asked.begin(), options.asked.end(), true) > 0) {
     throw usage_error("--like takes size, seed and kind from its file: give no others");
   }
-  const auto twin = open_filter(options.like, access::write, {});
-  twin->clear();
-  twin->save(options.output);
+  line_filter twin(options.like, access::write, {});
+  twin.clear();
+  twin.save(options.output);
 }
 
 int run(const create_options& options) {
@@ -113,9 +98,9 @@ int run(const create_options& options) {
     save_like(options);
     return exit_done;
   }
-  const creatable_kind& kind = chosen_kind(options);
+  const filter_request request = requested(options);
   if (!options.force) require_replaceable(options.output);
-  kind.save_empty(chosen_plan(options), {.seed = options.seed.value_or(0)}, options.output);
+  save_whole(any_filter::make(request), options.output);
   return exit_done;
 }
 
@@ -133,7 +118,7 @@ std::function<int()> declare(option_list& list) {
       "of the kind, size, plan, seed and hash of this filter file, so that both can be merged");
   list.seed(options->seed, "seed of the hash: a number, or 'random'; default 0");
   for (std::size_t i = 1; i < kinds.size(); ++i) {
-    list.flag("--" + std::string(kinds[i].name), options->asked[i], kinds[i].help);
+    list.flag(flag_of(kinds[i].kind), options->asked[i], kinds[i].help);
   }
   list.force(options->force);
   list.common(options->common);

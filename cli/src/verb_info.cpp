@@ -138,8 +138,8 @@ json report(const filter_facts& facts) {
 
 int run(const info_options& options) {
   const filter_facts facts =
-      open_filter(options.filter, access::read, {.verify_body = options.verify_body})
-          ->facts(reading::whole);
+      line_filter(options.filter, access::read, {.verify_body = options.verify_body})
+          .facts(reading::whole);
   print(options.json ? report(facts).dump(2) + "\n" : describe(facts));
   return exit_done;
 }

@@ -34,18 +34,18 @@ int run(const merge_options& options) {
                   [&](const std::string& path) { return is_same_file(path, options.output); });
   const announced_lock lock(
       options.output, in_place ? file_lock::if_impossible::fail : file_lock::if_impossible::go_on);
-  const auto target = open_filter(first, access::write, loading);
+  line_filter target(first, access::write, loading);
   for (std::size_t i = 1; i < options.filters.size(); ++i) {
     const std::string& path = options.filters[i];
     try {
-      target->merge(path, loading);
+      target.merge(path, loading);
     } catch (const error& problem) {
       if (problem.code() != error_code::mismatch) throw;
       throw error(error_code::mismatch, first + " and " + path + ": " + problem.what());
     }
   }
-  target->save(options.output);
-  warn_if_full(*target, options.output);
+  target.save(options.output);
+  warn_if_full(target, options.output);
   return exit_done;
 }
 
@@ -54,9 +54,10 @@ std::function<int()> declare(option_list& list) {
   list.file("-o,--output", options->output,
             "the filter file that holds what any of them holds; may be one of them")
       .required();
-  list.files("FILTER", options->filters,
-             "plain or counting filter files of one size, k and seed; the plan of the first one is "
-             "kept")
+  list.files(
+          "FILTER", options->filters,
+          "plain, counting or windowed filter files of one size, k and seed; the plan of the first "
+          "one is kept")
       .required();
   list.force(options->force);
   list.no_verify(options->verify_body);

@@ -1,6 +1,10 @@
 #include <octobloom/any_filter.h>
 
 #include <array>
+#include <chrono>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include <octobloom/error.h>
 
@@ -8,52 +12,135 @@ namespace octobloom {
 
 namespace {
 
-/// The rows are in the order of the alternatives, which is that of the numbers in files.
+[[noreturn]] void refuse(const std::string& what) {
+  throw error(error_code::invalid_argument, what);
+}
+
+std::string name_of(filter_kind kind) {
+  return "a " + std::string(to_string(kind)) + " filter";
+}
+
+/// One thing that only some kinds take.
+struct particular {
+  const char* name;
+  bool is_set;
+  bool is_taken;
+};
+
+void require_own(const filter_request& request) {
+  const filter_kind kind = request.kind;
+  const bool growing = kind == filter_kind::growing;
+  const bool windowed = kind == filter_kind::windowed;
+  const bool of_blocks = kind == filter_kind::plain || kind == filter_kind::counting;
+  for (const particular& p : {
+           particular{"blocks", request.blocks != 0, of_blocks},
+           particular{"k", request.k != 0, of_blocks},
+           particular{"growth", request.growth != 0, growing},
+           particular{"grow_at", request.grow_at != 0, growing},
+           particular{"window_events", request.window_events != 0, windowed},
+           particular{"window_duration", request.window_duration != 0, windowed},
+           particular{"parts", request.parts != 0, windowed},
+       }) {
+    if (p.is_set && !p.is_taken) refuse(name_of(kind) + " takes no " + p.name + ": leave it 0");
+  }
+}
+
+plan plan_of(const filter_request& request) {
+  require_own(request);
+  if (request.blocks == 0 && request.k == 0) {
+    return plan_for(request.expected_keys, request.target_fpr);
+  }
+  if (request.expected_keys != 0 || request.target_fpr != 0) {
+    refuse("a filter is sized by keys and rate, or by blocks and k: give one of them");
+  }
+  return plan_with_blocks(request.blocks, request.k);
+}
+
+filter_options options_of(const filter_request& request) {
+  return {.seed = request.seed, .hashing = request.hashing};
+}
+
+template <class Filter>
+any_filter make_of_blocks(const filter_request& request) {
+  return Filter(plan_of(request), options_of(request));
+}
+
+any_filter make_growing(const filter_request& request) {
+  require_own(request);
+  growing_options options{.seed = request.seed, .hashing = request.hashing};
+  if (request.growth != 0) options.growth = request.growth;
+  if (request.grow_at != 0) options.grow_at = request.grow_at;
+  return growing_filter(request.expected_keys, request.target_fpr, options);
+}
+
+any_filter make_cuckoo(const filter_request& request) {
+  require_own(request);
+  return cuckoo_filter::with_fpr(request.expected_keys, request.target_fpr, options_of(request));
+}
+
+any_filter make_windowed(const filter_request& request) {
+  require_own(request);
+  window_options options{.seed = request.seed, .hashing = request.hashing};
+  if (request.parts != 0) options.parts = request.parts;
+  if ((request.window_events != 0) == (request.window_duration != 0)) {
+    refuse("a windowed filter is of so many events or of a duration: give one of them");
+  }
+  if (request.window_duration > INT64_MAX) {
+    refuse("a window lasts at most 100 years, not " + std::to_string(request.window_duration) +
+           " nanoseconds");
+  }
+  if (request.window_events == 0) {
+    return windowed_filter::last_duration(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(request.window_duration)),
+        request.expected_keys, request.target_fpr, options);
+  }
+  if (request.expected_keys != 0 && request.expected_keys != request.window_events) {
+    refuse("a window by events is planned for as many keys: leave expected_keys 0");
+  }
+  return windowed_filter::last_events(request.window_events, request.target_fpr, options);
+}
+
 template <class Filter>
 any_filter decode_as(filter_reader& from, const load_options& options) {
   return Filter::decode(from, options);
 }
 
+/// In the order of the alternatives, which is that of the numbers in files.
 constexpr std::array<kind_row, std::variant_size_v<any_filter::alternatives>> kinds{{
     {.kind = filter_kind::plain,
-     .name = "plain",
-     .tells_new = true,
      .removes = false,
      .merges = true,
      .grows = false,
      .forgets = false,
+     .make = make_of_blocks<filter>,
      .decode = decode_as<filter>},
     {.kind = filter_kind::growing,
-     .name = "growing",
-     .tells_new = true,
      .removes = false,
      .merges = false,
      .grows = true,
      .forgets = false,
+     .make = make_growing,
      .decode = decode_as<growing_filter>},
     {.kind = filter_kind::counting,
-     .name = "counting",
-     .tells_new = true,
      .removes = true,
      .merges = true,
      .grows = false,
      .forgets = false,
+     .make = make_of_blocks<counting_filter>,
      .decode = decode_as<counting_filter>},
     {.kind = filter_kind::cuckoo,
-     .name = "cuckoo",
-     .tells_new = false,
      .removes = true,
      .merges = false,
      .grows = false,
      .forgets = false,
+     .make = make_cuckoo,
      .decode = decode_as<cuckoo_filter>},
     {.kind = filter_kind::windowed,
-     .name = "windowed",
-     .tells_new = true,
      .removes = false,
      .merges = true,
      .grows = false,
      .forgets = true,
+     .make = make_windowed,
      .decode = decode_as<windowed_filter>},
 }};
 
@@ -61,7 +148,7 @@ constexpr std::array<kind_row, std::variant_size_v<any_filter::alternatives>> ki
 std::string kinds_that(bool kind_row::*can) {
   std::vector<std::string> names;
   for (const kind_row& row : kinds) {
-    if (row.*can) names.emplace_back(row.name);
+    if (row.*can) names.emplace_back(to_string(row.kind));
   }
   std::string text = names.front();
   for (std::size_t i = 1; i < names.size(); ++i) {
@@ -70,9 +157,8 @@ std::string kinds_that(bool kind_row::*can) {
   return text;
 }
 
-[[noreturn]] void refuse(const kind_row& row, const char* what, bool kind_row::*can) {
-  throw error(error_code::invalid_argument, "a " + std::string(row.name) + " filter cannot " +
-                                                what + "; " + kinds_that(can) + " ones can");
+[[noreturn]] void refuse_call(filter_kind kind, const char* what, bool kind_row::*can) {
+  refuse(name_of(kind) + " cannot " + what + "; " + kinds_that(can) + " ones can");
 }
 
 }  // namespace
@@ -81,12 +167,20 @@ std::span<const kind_row> all_kinds() noexcept {
   return kinds;
 }
 
-const kind_row& row_of(filter_kind kind) noexcept {
-  return kinds[static_cast<std::size_t>(kind)];
+const kind_row& row_of(filter_kind kind) {
+  const auto number = static_cast<std::size_t>(kind);
+  if (number >= kinds.size()) {
+    refuse("kinds of filters are 0 to " + std::to_string(kinds.size() - 1) + ", not " +
+           std::to_string(number));
+  }
+  return kinds[number];
 }
 
 filter_kind any_filter::kind() const noexcept {
-  return kinds[held_.index()].kind;
+  return row().kind;
+}
+const kind_row& any_filter::row() const noexcept {
+  return kinds[held_.index()];
 }
 
 std::uint64_t any_filter::seed() const noexcept {
@@ -107,8 +201,8 @@ key_families any_filter::families() const noexcept {
 void any_filter::accept_any_family(bool any) noexcept {
   std::visit([any](auto& f) { f.accept_any_family(any); }, held_);
 }
-filter_facts any_filter::facts(reading how) const {
-  return std::visit([how](const auto& f) { return facts_of(f, how); }, held_);
+filter_facts facts_of(const any_filter& filter, reading how) {
+  return std::visit([how](const auto& f) { return facts_of(f, how); }, filter.held_);
 }
 void any_filter::clear() {
   std::visit([](auto& f) { f.clear(); }, held_);
@@ -165,28 +259,12 @@ std::uint64_t any_filter::insert(const key_columns& keys, const bulk_options& op
 
 std::uint64_t any_filter::insert_new(const key_batch& keys, std::uint8_t* bitmap,
                                      const bulk_options& options) {
-  return std::visit(
-      [&](auto& f) -> std::uint64_t {
-        if constexpr (requires { f.insert_new(keys, bitmap, options); }) {
-          return f.insert_new(keys, bitmap, options);
-        } else {
-          refuse(row(), "tell new keys from old ones", &kind_row::tells_new);
-        }
-      },
-      held_);
+  return std::visit([&](auto& f) { return f.insert_new(keys, bitmap, options); }, held_);
 }
 
 std::uint64_t any_filter::insert_new(const key_columns& keys, const row_answers& out,
                                      const bulk_options& options) {
-  return std::visit(
-      [&](auto& f) -> std::uint64_t {
-        if constexpr (requires { f.insert_new(keys, out, options); }) {
-          return f.insert_new(keys, out, options);
-        } else {
-          refuse(row(), "tell new keys from old ones", &kind_row::tells_new);
-        }
-      },
-      held_);
+  return std::visit([&](auto& f) { return f.insert_new(keys, out, options); }, held_);
 }
 
 std::uint64_t any_filter::remove(const key_batch& keys, std::uint8_t* bitmap,
@@ -196,7 +274,7 @@ std::uint64_t any_filter::remove(const key_batch& keys, std::uint8_t* bitmap,
         if constexpr (requires { f.remove(keys, bitmap, options); }) {
           return f.remove(keys, bitmap, options);
         } else {
-          refuse(row(), "take keys back", &kind_row::removes);
+          refuse_call(kind(), "take keys back", &kind_row::removes);
         }
       },
       held_);
@@ -209,7 +287,7 @@ std::uint64_t any_filter::remove(const key_columns& keys, const row_answers& out
         if constexpr (requires { f.remove(keys, out, options); }) {
           return f.remove(keys, out, options);
         } else {
-          refuse(row(), "take keys back", &kind_row::removes);
+          refuse_call(kind(), "take keys back", &kind_row::removes);
         }
       },
       held_);
@@ -221,11 +299,11 @@ void any_filter::merge(const any_filter& other) {
         using Filter = std::remove_reference_t<decltype(f)>;
         if constexpr (requires(const Filter& same) { f.merge(same); }) {
           if (const auto* same = other.get_if<Filter>()) return f.merge(*same);
-          throw error(error_code::mismatch, "a " + std::string(row().name) + " filter and a " +
-                                                std::string(other.row().name) +
+          throw error(error_code::mismatch, name_of(kind()) + " and a " +
+                                                std::string(to_string(other.kind())) +
                                                 " one cannot be merged: they are of two kinds");
         } else {
-          refuse(row(), "be merged", &kind_row::merges);
+          refuse_call(kind(), "be merged", &kind_row::merges);
         }
       },
       held_);

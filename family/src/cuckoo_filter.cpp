@@ -227,6 +227,22 @@ std::uint64_t cuckoo_filter::insert(const key_columns& keys, const bulk_options&
                              });
 }
 
+std::uint64_t cuckoo_filter::insert_new(const key_batch& keys, std::uint8_t* bitmap,
+                                        const bulk_options& options) {
+  detail::require_keys(hashing(), keys.kind());
+  return detail::for_each_hash(
+      keys, seed(), bitmap, options, [this](std::uint64_t hash) { prefetch(hash); },
+      [&](std::uint64_t hash) { return insert_new_hash(hash, keys.family()); });
+}
+
+std::uint64_t cuckoo_filter::insert_new(const key_columns& keys, const row_answers& out,
+                                        const bulk_options& options) {
+  return detail::answer_rows(keys, seed(), hashing(), bytes(), null_rows::drop, out, options,
+                             [&](const key_batch& batch, std::uint8_t* bitmap) {
+                               return insert_new(batch, bitmap, options);
+                             });
+}
+
 std::uint64_t cuckoo_filter::take_out(const key_batch& keys, std::uint8_t* bitmap,
                                       const bulk_options& options) {
   return detail::for_each_hash(

@@ -2,6 +2,7 @@
 
 // Everything: filters, plans, files, and the fastest engine there is for bulk operations.
 
+#include <octobloom/any_filter.h>
 #include <octobloom/counting_filter.h>
 #include <octobloom/cuckoo_filter.h>
 #include <octobloom/engines.h>

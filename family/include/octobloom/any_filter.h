@@ -1,13 +1,10 @@
 #pragma once
 
-#include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <octobloom/counting_filter.h>
 #include <octobloom/cuckoo_filter.h>
@@ -20,26 +17,45 @@ namespace octobloom {
 
 class any_filter;
 
-/// A kind of filter that files hold: a row of the table of kinds.
+/// What a new filter is to be. Each kind takes what concerns it, and refuses the rest when it is
+/// set.
+struct filter_request {
+  filter_kind kind = filter_kind::plain;
+  /// As plan_for() takes them; growing: of the first level; windowed by time: of the window. 0 for
+  /// both: sized by blocks and k, or, windowed, by events.
+  std::uint64_t expected_keys = 0;
+  double target_fpr = 0;
+  std::uint64_t blocks = 0;  ///< plain and counting, instead: as plan_with_blocks() takes them
+  std::uint32_t k = 0;
+  std::uint64_t seed = 0;
+  key_hashing hashing = key_hashing::xxh64;
+  std::uint32_t growth = 0;           ///< growing: growing_options::growth; 0: its default
+  double grow_at = 0;                 ///< growing: growing_options::grow_at; 0: its default
+  std::uint64_t window_events = 0;    ///< windowed: remembers so many calls,
+  std::uint64_t window_duration = 0;  ///< or so many nanoseconds
+  std::uint32_t parts = 0;            ///< windowed: window_options::parts; 0: its default
+};
+
+/// A kind of filter that files hold: a row of the table of kinds. Its name is to_string(kind).
 struct kind_row {
   filter_kind kind;
-  std::string_view name;  ///< "plain", "growing", ...
-  bool tells_new;         ///< insert_new
-  bool removes;           ///< takes keys back
-  bool merges;            ///< takes up the keys of another one of its shape (windows: by time)
-  bool grows;             ///< has no final size
-  bool forgets;           ///< by itself, what is old
+  bool removes;  ///< takes keys back
+  bool merges;   ///< takes up the keys of another one of its shape (windows: by time)
+  bool grows;    ///< has no final size
+  bool forgets;  ///< by itself, what is old
+  any_filter (*make)(const filter_request& request);
   any_filter (*decode)(filter_reader& from, const load_options& options);
 };
 
-/// All kinds, by their number in files.
+/// All kinds, by their numbers in files.
 [[nodiscard]] std::span<const kind_row> all_kinds() noexcept;
-[[nodiscard]] const kind_row& row_of(filter_kind kind) noexcept;
+/// Throws error{invalid_argument} for a number that is no kind.
+[[nodiscard]] const kind_row& row_of(filter_kind kind);
 
 /// Holds a filter of any kind that files know, for those who do not care which. What a kind cannot
-/// do is error{invalid_argument} that says which can; its row tells beforehand. Everything else is
-/// as the kind itself has it. Move only. Concurrent const calls are safe as far as they are on the
-/// kind; writers need it to themselves.
+/// do is error{invalid_argument} that says which can; its row tells beforehand. All else is as the
+/// kind itself has it. Move only. Concurrent const calls are safe as far as they are on the kind;
+/// writers need it to themselves.
 class any_filter : public detail::stored<any_filter> {
  public:
   using alternatives =
@@ -50,8 +66,14 @@ class any_filter : public detail::stored<any_filter> {
   any_filter(Filter held) noexcept  // NOLINT(google-explicit-constructor)
       : held_(std::move(held)) {}
 
+  /// An empty filter. Throws as the kind's constructor does, and error{invalid_argument} for what
+  /// does not concern the kind.
+  [[nodiscard]] static any_filter make(const filter_request& request) {
+    return row_of(request.kind).make(request);
+  }
+
   [[nodiscard]] filter_kind kind() const noexcept;
-  [[nodiscard]] const kind_row& row() const noexcept { return row_of(kind()); }
+  [[nodiscard]] const kind_row& row() const noexcept;
   /// The filter itself; null when it is of another kind.
   template <class Filter>
   [[nodiscard]] Filter* get_if() noexcept {
@@ -68,8 +90,6 @@ class any_filter : public detail::stored<any_filter> {
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept;
   [[nodiscard]] key_families families() const noexcept;
   void accept_any_family(bool any) noexcept;
-  /// O(size), or less when a sample will do.
-  [[nodiscard]] filter_facts facts(reading how = reading::whole) const;
 
   std::uint64_t may_contain(const key_batch& keys, std::uint8_t* bitmap,
                             const bulk_options& options = {}) const;
@@ -94,10 +114,13 @@ class any_filter : public detail::stored<any_filter> {
 
  private:
   friend class detail::stored<any_filter>;
+  friend filter_facts facts_of(const any_filter& filter, reading how);
   [[nodiscard]] static any_filter decoded(filter_reader& from, const load_options& options);
   [[nodiscard]] encoded_filter encoded() const;
 
   alternatives held_;
 };
+
+[[nodiscard]] filter_facts facts_of(const any_filter& filter, reading how = reading::whole);
 
 }  // namespace octobloom

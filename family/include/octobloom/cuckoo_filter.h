@@ -100,6 +100,22 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   /// The same of the rows of a column, or of composite keys, that are no nulls.
   [[nodiscard]] std::uint64_t insert(const key_columns& keys, const bulk_options& options = {});
 
+  /// Tells for each key, in order, whether it was absent, and inserts it then: bit i of `bitmap`
+  /// (null: count only) is set for new keys. Returns how many were new. Throws error{full} at the
+  /// first that is absent and finds no room; those before it are in.
+  std::uint64_t insert_new(const key_batch& keys, std::uint8_t* bitmap,
+                           const bulk_options& options = {});
+  template <detail::key_range Keys>
+  std::uint64_t insert_new(const Keys& keys, std::span<std::uint8_t> bitmap,
+                           const bulk_options& options = {}) {
+    return detail::sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
+      return insert_new(batch, marks, options);
+    });
+  }
+  /// The same of the rows of a column, or of composite keys; nulls are left out.
+  std::uint64_t insert_new(const key_columns& keys, const row_answers& out,
+                           const bulk_options& options = {});
+
   /// For ready 64-bit hashes: takes one copy out, and tells whether there was one. O(1).
   /// Throws error{wrong_key} as keyed removals do.
   bool remove_hash(std::uint64_t hash, key_family family = key_family::hashes);

@@ -50,10 +50,10 @@ std::vector<std::string> lines_and_filter::files() const {
   return all;
 }
 
-std::unique_ptr<line_filter> lines_and_filter::open(access mode) const {
+std::unique_ptr<line_filter> lines_and_filter::open(access mode, const engine& e) const {
   require_readable(lines.inputs);
   auto opened =
-      std::make_unique<line_filter>(filter, mode, load_options{.verify_body = verify_body});
+      std::make_unique<line_filter>(filter, mode, load_options{.verify_body = verify_body}, e);
   require_lines(opened->hashing(), filter);
   require_seed(seed, opened->seed(), filter);
   if (!any_keys) require_line_family(opened->families(), filter);

@@ -40,7 +40,7 @@ struct lines_and_filter {
   /// All that is read: the inputs and the filter.
   [[nodiscard]] std::vector<std::string> files() const;
   /// Once the lines are settled: the filter, when it and the inputs can be had and fit together.
-  [[nodiscard]] std::unique_ptr<line_filter> open(access mode) const;
+  [[nodiscard]] std::unique_ptr<line_filter> open(access mode, const engine& e) const;
 };
 
 /// For a filter that is not fine, or that is and has more keys than planned, in the words of every

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <octobloom/error.h>
+#include <octobloom/opened.h>
 #include <octobloom/plan.h>
 #include <octobloom/statistics.h>
 
@@ -20,90 +21,104 @@ namespace {
 
 class filter_of_lines : public known_lines {
  public:
-  filter_of_lines(filter start, bool is_new)
-      : filter_(std::move(start)),
-        at_start_(is_new ? 0 : distinct_keys(filter_.statistics(), filter_.inserted_keys())) {}
+  filter_of_lines(filter start, const engine& e, bool is_new)
+      : at_start_(is_new ? 0 : distinct_keys(start.statistics(), start.inserted_keys())),
+        filter_(std::move(start), e) {}
 
-  std::uint64_t insert_new(const engine&, const key_batch& hashes, std::uint8_t* marks) override {
+  std::uint64_t insert_new(const key_batch& hashes, std::uint8_t* marks) override {
     const std::uint64_t fresh = filter_.insert_new(hashes, marks);
     told_new_ += fresh;
     return fresh;
   }
 
-  [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.seed(); }
-  [[nodiscard]] std::uint64_t bytes() const noexcept override { return filter_.bytes(); }
+  [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.unsettled().seed(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override {
+    return filter_.unsettled().bytes();
+  }
   [[nodiscard]] std::uint64_t capacity() const noexcept override {
-    return filter_.planned_keys() > 0 ? filter_.planned_keys() : UINT64_MAX;
+    return filter_.unsettled().planned_keys() > 0 ? filter_.unsettled().planned_keys() : UINT64_MAX;
   }
   [[nodiscard]] std::uint64_t held() const noexcept override {
     return told_new_ + static_cast<std::uint64_t>(at_start_);
   }
 
-  [[nodiscard]] filter_facts facts(reading how) const override { return facts_of(filter_, how); }
+  [[nodiscard]] filter_facts facts(reading how) const override {
+    return facts_of(filter_.filter(), how);
+  }
 
   [[nodiscard]] knowledge assess(const filter_facts& now, std::uint64_t repeats) const override {
     if (!now.estimated_keys) return {now.current_fpr, static_cast<double>(repeats), true};
     return {now.current_fpr,
-            expected_lost(at_start_, *now.estimated_keys, filter_.blocks(), filter_.k()), false};
+            expected_lost(at_start_, *now.estimated_keys, filter_.unsettled().blocks(),
+                          filter_.unsettled().k()),
+            false};
   }
 
-  void save(const std::string& path) const override { save_whole(filter_, path); }
+  void save(const std::string& path) const override { save_whole(filter_.filter(), path); }
 
-  [[nodiscard]] filter release() && { return std::move(filter_); }
+  [[nodiscard]] filter release() && { return std::move(filter_).close(); }
 
  private:
-  filter filter_;
   double at_start_;  // distinct keys of earlier runs
+  opened<filter> filter_;
   std::uint64_t told_new_ = 0;
 };
 
-/// A filter that asks the default engine, and has no end.
+/// A filter that has no end.
 template <class Filter>
 class endless_lines : public known_lines {
  public:
-  explicit endless_lines(Filter start) : filter_(std::move(start)) {}
+  endless_lines(Filter start, const engine& e) : filter_(std::move(start), e) {}
 
-  std::uint64_t insert_new(const engine&, const key_batch& hashes, std::uint8_t* marks) override {
+  std::uint64_t insert_new(const key_batch& hashes, std::uint8_t* marks) override {
     const std::uint64_t fresh = filter_.insert_new(hashes, marks);
     told_new_ += fresh;
     return fresh;
   }
 
-  [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.seed(); }
-  [[nodiscard]] std::uint64_t bytes() const noexcept override { return filter_.bytes(); }
+  [[nodiscard]] std::uint64_t seed() const noexcept override { return filter_.unsettled().seed(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override {
+    return filter_.unsettled().bytes();
+  }
   [[nodiscard]] std::uint64_t capacity() const noexcept override { return UINT64_MAX; }
-  [[nodiscard]] filter_facts facts(reading how) const override { return facts_of(filter_, how); }
-  void save(const std::string& path) const override { save_whole(filter_, path); }
+  [[nodiscard]] filter_facts facts(reading how) const override {
+    return facts_of(filter_.filter(), how);
+  }
+  void save(const std::string& path) const override { save_whole(filter_.filter(), path); }
 
  protected:
-  Filter filter_;
+  opened<Filter> filter_;
   std::uint64_t told_new_ = 0;
 };
 
 class growing_lines : public endless_lines<growing_filter> {
  public:
-  explicit growing_lines(growing_filter start) : growing_lines(std::move(start), 0) {
-    lost_before_ = filter_.expected_lost();
+  growing_lines(growing_filter start, const engine& e) : growing_lines(std::move(start), e, 0) {
+    lost_before_ = filter_.unsettled().expected_lost();
   }
-  growing_lines(growing_filter start, double lost_before)
-      : endless_lines(std::move(start)), lost_before_(lost_before) {}
+  growing_lines(growing_filter start, const engine& e, double lost_before)
+      : endless_lines(std::move(start), e), lost_before_(lost_before) {}
 
-  std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
+  std::uint64_t insert_new(const key_batch& hashes, std::uint8_t* marks) override {
     try {
-      return endless_lines::insert_new(e, hashes, marks);
+      return endless_lines::insert_new(hashes, marks);
     } catch (const error& problem) {
       if (problem.code() != error_code::full) throw;
       throw error(error_code::full,
-                  "the filter has grown to " + grouped(filter_.distinct_keys()) +
+                  "the filter has grown to " + grouped(filter_.unsettled().distinct_keys()) +
                       " distinct lines, as far as its rate allows, and would lose more of the next "
                       "ones. Start with -n, the number of distinct lines, or a higher rate");
     }
   }
 
-  [[nodiscard]] std::uint64_t held() const noexcept override { return filter_.distinct_keys(); }
-  [[nodiscard]] std::span<const filter> levels() const noexcept { return filter_.levels(); }
+  [[nodiscard]] std::uint64_t held() const noexcept override {
+    return filter_.unsettled().distinct_keys();
+  }
+  [[nodiscard]] std::span<const filter> levels() const noexcept {
+    return filter_.filter().levels();
+  }
   [[nodiscard]] knowledge assess(const filter_facts& now, std::uint64_t) const override {
-    return {now.current_fpr, filter_.expected_lost() - lost_before_};
+    return {now.current_fpr, filter_.unsettled().expected_lost() - lost_before_};
   }
 
  private:
@@ -113,20 +128,21 @@ class growing_lines : public endless_lines<growing_filter> {
 /// Sized by a guess: plain while that holds.
 class guessed_lines : public known_lines {
  public:
-  guessed_lines(filter start, double rate, const growing_options& growing)
-      : memory_(std::in_place_type<filter_of_lines>, std::move(start), true),
+  guessed_lines(filter start, const engine& e, double rate, const growing_options& growing)
+      : memory_(std::in_place_type<filter_of_lines>, std::move(start), e, true),
+        engine_(e),
         rate_(rate),
         growing_(growing) {}
 
-  std::uint64_t insert_new(const engine& e, const key_batch& hashes, std::uint8_t* marks) override {
+  std::uint64_t insert_new(const key_batch& hashes, std::uint8_t* marks) override {
     if (auto* plain = std::get_if<filter_of_lines>(&memory_)) {
       if (hashes.size() <= plain->capacity() - plain->held()) {
-        return plain->insert_new(e, hashes, marks);
+        return plain->insert_new(hashes, marks);
       }
       memory_.emplace<growing_lines>(growing_filter(std::move(*plain).release(), rate_, growing_),
-                                     0);
+                                     engine_, 0);
     }
-    return std::get<growing_lines>(memory_).insert_new(e, hashes, marks);
+    return std::get<growing_lines>(memory_).insert_new(hashes, marks);
   }
 
   [[nodiscard]] std::uint64_t seed() const noexcept override { return now().seed(); }
@@ -153,6 +169,7 @@ class guessed_lines : public known_lines {
   }
 
   std::variant<filter_of_lines, growing_lines> memory_;
+  const engine& engine_;
   double rate_;
   growing_options growing_;
 };
@@ -175,7 +192,7 @@ class told_lines : public windowed_lines {
  public:
   using windowed_lines::windowed_lines;
 
-  std::uint64_t insert_new(const engine&, const key_batch& hashes, std::uint8_t* marks) override {
+  std::uint64_t insert_new(const key_batch& hashes, std::uint8_t* marks) override {
     filter_.may_contain(hashes, marks);
     absent_.clear();
     origins_.clear();
@@ -205,25 +222,25 @@ class told_lines : public windowed_lines {
 
 }  // namespace
 
-std::unique_ptr<known_lines> remember_in(filter start, bool is_new) {
-  return std::make_unique<filter_of_lines>(std::move(start), is_new);
+std::unique_ptr<known_lines> remember_in(filter start, const engine& e, bool is_new) {
+  return std::make_unique<filter_of_lines>(std::move(start), e, is_new);
 }
 
-std::unique_ptr<known_lines> remember_in(growing_filter start) {
-  return std::make_unique<growing_lines>(std::move(start));
+std::unique_ptr<known_lines> remember_in(growing_filter start, const engine& e) {
+  return std::make_unique<growing_lines>(std::move(start), e);
 }
 
-std::unique_ptr<known_lines> remember_in(filter start, double rate,
+std::unique_ptr<known_lines> remember_in(filter start, const engine& e, double rate,
                                          const growing_options& growing) {
-  return std::make_unique<guessed_lines>(std::move(start), rate, growing);
+  return std::make_unique<guessed_lines>(std::move(start), e, rate, growing);
 }
 
-std::unique_ptr<known_lines> remember_told_in(windowed_filter start) {
-  return std::make_unique<told_lines>(std::move(start));
+std::unique_ptr<known_lines> remember_told_in(windowed_filter start, const engine& e) {
+  return std::make_unique<told_lines>(std::move(start), e);
 }
 
-std::unique_ptr<known_lines> remember_in(windowed_filter start) {
-  return std::make_unique<windowed_lines>(std::move(start));
+std::unique_ptr<known_lines> remember_in(windowed_filter start, const engine& e) {
+  return std::make_unique<windowed_lines>(std::move(start), e);
 }
 
 }  // namespace octobloom::cli

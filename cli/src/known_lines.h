@@ -30,8 +30,7 @@ class known_lines {
   virtual ~known_lines() = default;
 
   /// Marks the new ones among the hashes, in order, and remembers all. Returns how many were new.
-  virtual std::uint64_t insert_new(const engine& e, const key_batch& hashes,
-                                   std::uint8_t* marks) = 0;
+  virtual std::uint64_t insert_new(const key_batch& hashes, std::uint8_t* marks) = 0;
 
   [[nodiscard]] virtual std::uint64_t seed() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
@@ -46,17 +45,19 @@ class known_lines {
   virtual void save(const std::string& path) const = 0;
 };
 
-/// A filter of one size. `is_new`: nothing is in it, which spares a look at its bits.
-[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start, bool is_new = false);
+/// A filter of one size. `is_new`: nothing is in it, which spares a look at its bits. Here and
+/// below `e` works on it.
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start, const engine& e,
+                                                       bool is_new = false);
 /// One that grows: its capacity is without end.
-[[nodiscard]] std::unique_ptr<known_lines> remember_in(growing_filter start);
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(growing_filter start, const engine& e);
 /// A filter of one size that becomes the first level of one that grows, all at `rate`, before it
 /// gets more than its plan. Saved as the plain filter that it is, if it never came to that.
-[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start, double rate,
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(filter start, const engine& e, double rate,
                                                        const growing_options& growing);
 /// One that forgets: its capacity is without end, and only repeats within the window are repeats.
-[[nodiscard]] std::unique_ptr<known_lines> remember_in(windowed_filter start);
+[[nodiscard]] std::unique_ptr<known_lines> remember_in(windowed_filter start, const engine& e);
 /// The same, with a line known from when it was told new last, not from when it came last.
-[[nodiscard]] std::unique_ptr<known_lines> remember_told_in(windowed_filter start);
+[[nodiscard]] std::unique_ptr<known_lines> remember_told_in(windowed_filter start, const engine& e);
 
 }  // namespace octobloom::cli

@@ -8,6 +8,7 @@
 #include <octobloom/file.h>
 #include <octobloom/keys.h>
 #include <octobloom/mapped_filter.h>
+#include <octobloom/opened.h>
 
 #include "process.h"
 
@@ -30,8 +31,9 @@ enum class access { read, write };
 /// seed(). Writers need it to themselves.
 class line_filter {
  public:
-  /// Throws as load() of the kinds does.
-  line_filter(std::string path, access mode, const load_options& options);
+  /// `e` is to work on it. Throws as load() of the kinds does.
+  line_filter(std::string path, access mode, const load_options& options,
+              const engine& e = default_engine());
 
   [[nodiscard]] std::uint64_t seed() const;
   [[nodiscard]] key_hashing hashing() const;
@@ -53,10 +55,11 @@ class line_filter {
   void save(const std::string& path) const;
 
  private:
-  [[nodiscard]] any_filter& held() { return std::get<any_filter>(filter_); }
+  /// Opened for writing.
+  [[nodiscard]] opened<any_filter>& held() { return std::get<opened<any_filter>>(filter_); }
 
   std::string path_;
-  std::variant<guarded_filter, any_filter> filter_;
+  std::variant<opened<guarded_filter>, opened<any_filter>> filter_;
 };
 
 }  // namespace octobloom::cli

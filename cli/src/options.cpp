@@ -31,11 +31,7 @@ unsigned common_options::thread_count() const {
 }
 
 const octobloom::engine& common_options::chosen_engine() const {
-  static const octobloom::engine* chosen = nullptr;
-  chosen = &(engine.empty() ? choose_engine() : find_engine(engine));
-  // Filters whose bulk operations take no engine ask for the default one: it is the same.
-  set_engine_chooser([]() -> const octobloom::engine& { return *chosen; });
-  return *chosen;
+  return engine.empty() ? choose_engine() : find_engine(engine);
 }
 
 void line_options::settle() {
@@ -171,7 +167,7 @@ void option_list::common(common_options& target) {
                                       std::to_string(max_threads));
         }
       });
-  choice("--engine", target.engine, {"auto", "reference", "simd", "cuda"},
+  choice("--engine", target.engine, {engine_names().begin(), engine_names().end()},
          "who does the work; default: $OCTOBLOOM_ENGINE, otherwise auto");
   flag("-q,--quiet", target.quiet, "no progress and no summary; warnings stay");
 }

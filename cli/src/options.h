@@ -34,7 +34,7 @@ struct common_options {
   bool quiet = false;
 
   [[nodiscard]] unsigned thread_count() const;
-  /// Makes it the default of all bulk operations, too. Throws error{engine_unavailable}.
+  /// Throws error{engine_unavailable}.
   [[nodiscard]] const octobloom::engine& chosen_engine() const;
 };
 

@@ -25,7 +25,7 @@ int run(check_options& options) {
   if (options.json && !options.count) throw usage_error("--json goes with -c");
   const engine& e = options.common.chosen_engine();
 
-  const auto filter = options.open(access::read);
+  const auto filter = options.open(access::read, e);
   warn_if_full(*filter, options.filter, reading::sample);
   const output out;
   if (!options.count) require_other_output(out, options.files());

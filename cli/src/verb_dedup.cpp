@@ -75,11 +75,11 @@ struct when_full {
 /// are four times as many, or, in windows of time, as often as the planned keys may have come.
 class deduplicator {
  public:
-  deduplicator(known_lines& known, const engine& e, when_full when)
-      : known_(known), engine_(e), when_full_(std::move(when)), warn_beyond_(known.capacity()) {}
+  deduplicator(known_lines& known, when_full when)
+      : known_(known), when_full_(std::move(when)), warn_beyond_(known.capacity()) {}
 
   void judge(text_chunk& chunk) {
-    lines_out_ += known_.insert_new(engine_, chunk.hashes(), chunk.marks());
+    lines_out_ += known_.insert_new(chunk.hashes(), chunk.marks());
     lines_ += chunk.lines();
     if (known_.held() > warn_beyond_ || lines_ >= look_at_) look();
   }
@@ -143,7 +143,6 @@ class deduplicator {
   }
 
   known_lines& known_;
-  const engine& engine_;
   when_full when_full_;
   std::uint64_t warn_beyond_;
   std::uint64_t look_at_ = 1;
@@ -209,23 +208,25 @@ struct beginning {
 };
 
 std::unique_ptr<known_lines> start_window(const dedup_options& options, const window_size& size) {
+  const engine& e = options.common.chosen_engine();
   const double rate = options.sizing.rate.value_or(default_dedup_fpr);
   const window_options window{.seed = options.seed.value_or(0)};
   const std::uint64_t keys = options.sizing.keys.value_or(0);
   if (options.every) {
-    return remember_told_in(windowed_filter::last_duration(size.time, keys, rate, window));
+    return remember_told_in(windowed_filter::last_duration(size.time, keys, rate, window), e);
   }
-  return remember_in(size.lines > 0
-                         ? windowed_filter::last_events(size.lines, rate, window)
-                         : windowed_filter::last_duration(size.time, keys, rate, window));
+  return remember_in(size.lines > 0 ? windowed_filter::last_events(size.lines, rate, window)
+                                    : windowed_filter::last_duration(size.time, keys, rate, window),
+                     e);
 }
 
 /// When nobody tells how many lines come.
 beginning start_from_guess(const dedup_options& options) {
+  const engine& e = options.common.chosen_engine();
   const std::uint64_t seed = options.seed.value_or(0);
   const double rate = options.sizing.rate.value_or(default_dedup_fpr);
   const std::optional<guessed_size> size = guess_size(options.sizing, options.lines);
-  if (!size) return {remember_in(grow_from_nothing(rate, seed)), {}};
+  if (!size) return {remember_in(grow_from_nothing(rate, seed), e), {}};
   filter first(size->first, {.seed = seed});
   if (!size->growing_rate) {
     if (options.on_full == "grow") {
@@ -234,7 +235,7 @@ beginning start_from_guess(const dedup_options& options) {
                       " a filter cannot grow far enough: give -n the number of distinct lines "
                       "without --on-full grow, or a higher rate");
     }
-    return {remember_in(std::move(first), true),
+    return {remember_in(std::move(first), e, true),
             {.is_error = true,
              .is_guess = true,
              .advice =
@@ -242,12 +243,13 @@ beginning start_from_guess(const dedup_options& options) {
   }
   const growing_options growing{.growth = size->growth};
   if (options.on_full == "grow") {
-    return {remember_in(growing_filter(std::move(first), rate, growing)), {}};
+    return {remember_in(growing_filter(std::move(first), rate, growing), e), {}};
   }
-  return {remember_in(std::move(first), rate, growing), {}};
+  return {remember_in(std::move(first), e, rate, growing), {}};
 }
 
 beginning start_anew(const dedup_options& options) {
+  const engine& e = options.common.chosen_engine();
   if (options.window || options.every) {
     const window_size size = options.window.value_or(
         window_size{.time = options.every.value_or(std::chrono::seconds(0))});
@@ -264,30 +266,31 @@ beginning start_anew(const dedup_options& options) {
   }
   if (options.on_full == "grow") {
     const double rate = sizing.rate.value_or(default_dedup_fpr);
-    return {remember_in(growing_filter(sizing.keys.value_or(0), rate, {.seed = seed})), {}};
+    return {remember_in(growing_filter(sizing.keys.value_or(0), rate, {.seed = seed}), e), {}};
   }
   when_full when{.is_guess = !sizing.keys};
   if (sizing.memory) when.advice = "Give a larger -m, or -n, the number of distinct lines";
-  return {remember_in(filter(size_for(sizing, options.lines), {.seed = seed}), true), when};
+  return {remember_in(filter(size_for(sizing, options.lines), {.seed = seed}), e, true), when};
 }
 
 /// The filter of an earlier run, of a kind that tells new lines from old ones.
 template <class Filter>
 std::unique_ptr<known_lines> go_on_with(const dedup_options& options) {
+  const engine& e = options.common.chosen_engine();
   Filter yesterday = Filter::load(options.filter, {.verify_body = options.verify_body});
   require_lines(yesterday.hashing(), options.filter);
   require_seed(options.seed, yesterday.seed(), options.filter);
   if (!options.any_keys) require_line_family(yesterday.families(), options.filter);
   if constexpr (std::is_same_v<Filter, windowed_filter>) {
-    if (!options.every) return remember_in(std::move(yesterday));
+    if (!options.every) return remember_in(std::move(yesterday), e);
     if (yesterday.by_time() &&
         yesterday.window() == static_cast<std::uint64_t>(options.every->count())) {
-      return remember_told_in(std::move(yesterday));
+      return remember_told_in(std::move(yesterday), e);
     }
     throw error(error_code::invalid_argument,
                 options.filter + ": its window is not the time of --every");
   } else {
-    return remember_in(std::move(yesterday));
+    return remember_in(std::move(yesterday), e);
   }
 }
 
@@ -361,7 +364,7 @@ int run(dedup_options& options) {
   if (is_same_file(options.filter, options.save)) lock.emplace(options.save);
   beginning begun = start(options);
   const std::unique_ptr<known_lines> known = std::move(begun.known);
-  deduplicator judge(*known, e, std::move(begun.when));
+  deduplicator judge(*known, std::move(begun.when));
   if (!options.filter.empty()) judge.look();
 
   std::optional<atomic_file> file;

@@ -18,7 +18,7 @@ int run(lines_and_filter& options) {
 
   const announced_lock lock(options.filter);
   options.any_keys = true;  // another family is no mistake here
-  const auto target = options.open(access::write);
+  const auto target = options.open(access::write, e);
   const line_totals totals =
       run_lines({.lines = options.lines,
                  .engine = e,

@@ -23,7 +23,7 @@ int run(remove_options& options) {
   const engine& e = options.common.chosen_engine();
 
   const announced_lock lock(options.filter);
-  const auto target = options.open(access::write);
+  const auto target = options.open(access::write, e);
   const output out;
   if (options.missing) require_other_output(out, options.files());
   std::uint64_t removed = 0;

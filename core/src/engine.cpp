@@ -1,20 +1,13 @@
 #include <octobloom/engine.h>
 
-#include <atomic>
+// Core knows no engine but the reference. The room of all engines defines this, and brings it into
+// every program that links the room.
+extern "C" [[gnu::weak]] const octobloom::engine* octobloom_linked_engine();
 
 namespace octobloom {
 
-namespace {
-std::atomic<engine_chooser> chooser{nullptr};
-}
-
 const engine& default_engine() {
-  const engine_chooser choose = chooser.load(std::memory_order_acquire);
-  return choose == nullptr ? reference_engine() : choose();
-}
-
-void set_engine_chooser(engine_chooser choose) noexcept {
-  chooser.store(choose, std::memory_order_release);
+  return octobloom_linked_engine == nullptr ? reference_engine() : *octobloom_linked_engine();
 }
 
 }  // namespace octobloom

@@ -729,7 +729,7 @@ key_piece key_reader::read(std::size_t first, std::size_t count, null_rows nulls
 
 std::uint64_t hash_rows(const key_columns& keys, std::uint64_t seed, std::uint64_t* hashes,
                         std::uint8_t* valid, const bulk_options& options) {
-  return hash_rows_on(default_engine(), keys, seed, hashes, valid, options);
+  return hash_rows_on(engine_of(options), keys, seed, hashes, valid, options);
 }
 
 namespace detail {
@@ -738,36 +738,37 @@ std::uint64_t answer_rows(const key_columns& keys, std::uint64_t seed, key_hashi
                           std::uint64_t bytes, null_rows nulls, const row_answers& out,
                           const bulk_options& options, const batch_call& ask) {
   if (hashing == key_hashing::caller) refuse_keys();
-  key_reader reader(keys, seed, default_engine(), options);
-  std::vector<std::uint8_t> answers;  // of a piece that has nulls
-  std::uint64_t sum = 0;
-  for_each_piece(keys, reader, reader.rows_at_once(bytes), nulls,
-                 [&](const key_piece& piece, std::size_t first, std::size_t count) {
-                   if (out.valid != nullptr) write_valid(piece, count, out.valid + first / 8);
-                   std::uint8_t* bitmap = out.bitmap == nullptr ? nullptr : out.bitmap + first / 8;
-                   if (piece.valid_rows == 0) {
-                     if (bitmap != nullptr)
-                       std::fill_n(bitmap, bitmap_bytes(count), std::uint8_t{0});
-                     return;
-                   }
-                   if (piece.valid == nullptr || (nulls == null_rows::drop && bitmap == nullptr)) {
-                     sum += ask(piece.keys, bitmap);
-                     return;
-                   }
-                   const std::size_t needed = bitmap_bytes(piece.keys.size());
-                   if (answers.size() < needed + deposit_slack)
-                     answers.resize(needed + deposit_slack);
-                   const std::uint64_t found = ask(piece.keys, answers.data());
-                   if (nulls == null_rows::drop) {
-                     deposit(answers.data(), piece.valid, count, bitmap);
-                     sum += found;
-                     return;
-                   }
-                   for (std::size_t i = 0; i < needed; ++i) answers[i] &= piece.valid[i];
-                   if (bitmap != nullptr) std::copy_n(answers.data(), needed, bitmap);
-                   sum += count_bits(answers.data(), count);
-                 });
-  return sum;
+  return in_one_call(options, [&](const bulk_options& within) {
+    key_reader reader(keys, seed, engine_of(options), options);
+    std::vector<std::uint8_t> answers;  // of a piece that has nulls
+    std::uint64_t sum = 0;
+    for_each_piece(
+        keys, reader, reader.rows_at_once(bytes), nulls,
+        [&](const key_piece& piece, std::size_t first, std::size_t count) {
+          if (out.valid != nullptr) write_valid(piece, count, out.valid + first / 8);
+          std::uint8_t* bitmap = out.bitmap == nullptr ? nullptr : out.bitmap + first / 8;
+          if (piece.valid_rows == 0) {
+            if (bitmap != nullptr) std::fill_n(bitmap, bitmap_bytes(count), std::uint8_t{0});
+            return;
+          }
+          if (piece.valid == nullptr || (nulls == null_rows::drop && bitmap == nullptr)) {
+            sum += ask(piece.keys, bitmap, within);
+            return;
+          }
+          const std::size_t needed = bitmap_bytes(piece.keys.size());
+          if (answers.size() < needed + deposit_slack) answers.resize(needed + deposit_slack);
+          const std::uint64_t found = ask(piece.keys, answers.data(), within);
+          if (nulls == null_rows::drop) {
+            deposit(answers.data(), piece.valid, count, bitmap);
+            sum += found;
+            return;
+          }
+          for (std::size_t i = 0; i < needed; ++i) answers[i] &= piece.valid[i];
+          if (bitmap != nullptr) std::copy_n(answers.data(), needed, bitmap);
+          sum += count_bits(answers.data(), count);
+        });
+    return sum;
+  });
 }
 
 }  // namespace detail

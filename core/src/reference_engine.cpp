@@ -55,7 +55,9 @@ void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes, cons
 
 const engine& reference_engine() noexcept {
   static constexpr engine reference{.name = "reference",
+                                    .automatic = true,
                                     .why_unavailable = why_unavailable,
+                                    .open = nullptr,
                                     .insert = insert,
                                     .may_contain = may_contain,
                                     .insert_new = insert_new,

@@ -3,7 +3,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
 
 #include <octobloom/error.h>
 #include <octobloom/gpu/device.h>
@@ -16,62 +18,84 @@ namespace octobloom {
 
 namespace {
 
-gpu::filter upload(const const_filter_view& view) {
-  return gpu::filter::from_host(view, 0, 0, 0, nullptr, gpu::stream_ordered_allocator());
-}
+/// A filter on the device, with the streams and buffers of its calls.
+class resident_filter : public opened_filter {
+ public:
+  explicit resident_filter(const const_filter_view& view)
+      : filter_(gpu::filter::from_host(view, 0, 0, 0, nullptr, gpu::stream_ordered_allocator())) {}
 
-/// Only when everything went well: the host's filter is as it was otherwise.
-void download(const gpu::filter& from, const filter_view& to) {
-  gpu::detail::check(
-      cudaMemcpy(to.words(), from.view().words(), to.shape().bytes(), cudaMemcpyDeviceToHost),
-      "copy a filter from the device");
-}
+  void insert(const key_batch& keys, const bulk_options& options) override {
+    streamer(options).insert(filter_, keys);
+  }
+  std::uint64_t may_contain(const key_batch& keys, std::uint8_t* bitmap,
+                            const bulk_options& options) override {
+    const std::lock_guard guard(mutex_);
+    return streamer(options).may_contain(filter_, keys, bitmap);
+  }
+  std::uint64_t insert_new(const key_batch& keys, std::uint8_t* bitmap,
+                           const bulk_options& options) override {
+    return streamer(options).insert_new(filter_, keys, bitmap);
+  }
+  void copy_to(std::uint64_t* words) override {
+    const std::lock_guard guard(mutex_);
+    gpu::detail::check(
+        cudaMemcpy(words, filter_.view().words(), filter_.bytes(), cudaMemcpyDeviceToHost),
+        "copy a filter from the device");
+  }
 
-gpu::stream_options stream_options(const bulk_options& options) {
-  return {.threads = std::min(options.threads, gpu::stream_options::max_threads)};
+ private:
+  gpu::streamer& streamer(const bulk_options& options) {
+    const unsigned threads = std::min(options.threads, gpu::stream_options::max_threads);
+    if (!streamer_ || threads != threads_) {
+      streamer_.emplace(gpu::stream_options{.threads = threads});
+      threads_ = threads;
+    }
+    return *streamer_;
+  }
+
+  std::mutex mutex_;  // of questions from several threads
+  gpu::filter filter_;
+  std::optional<gpu::streamer> streamer_;
+  unsigned threads_ = 0;
+};
+
+std::unique_ptr<opened_filter> open(const const_filter_view& view) {
+  return std::make_unique<resident_filter>(view);
 }
 
 void insert(const filter_view& view, const key_batch& keys, const bulk_options& options) {
-  gpu::filter on_device = upload(view);
-  gpu::insert(on_device, keys, stream_options(options));
-  download(on_device, view);
+  resident_filter on_device(view);
+  on_device.insert(keys, options);
+  on_device.copy_to(view.words());
 }
 
 std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
                           std::uint8_t* bitmap, const bulk_options& options) {
-  return gpu::may_contain(upload(view), keys, bitmap, stream_options(options));
+  return resident_filter(view).may_contain(keys, bitmap, options);
 }
 
 std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::uint8_t* bitmap,
                          const bulk_options& options) {
-  gpu::filter on_device = upload(view);
-  const std::uint64_t fresh = gpu::insert_new(on_device, keys, bitmap, stream_options(options));
-  download(on_device, view);
+  resident_filter on_device(view);
+  const std::uint64_t fresh = on_device.insert_new(keys, bitmap, options);
+  on_device.copy_to(view.words());
   return fresh;
-}
-
-/// On the host: cuckoo filters have no kernel on a device.
-std::uint64_t cuckoo_may_contain(const cuckoo_view& view, const key_batch& keys,
-                                 std::uint8_t* bitmap, const bulk_options& options) {
-  return reference_engine().cuckoo_may_contain(view, keys, bitmap, options);
-}
-
-/// On the host: a hash is cheaper than its way to the device and back.
-void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
-          const bulk_options& options) {
-  reference_engine().hash(keys, seed, hashes, options);
 }
 
 }  // namespace
 
+// Left to the CPU: cuckoo filters have no kernel on a device, and a hash is cheaper than its way
+// to the device and back.
 const engine& cuda_engine() noexcept {
   static constexpr engine cuda{.name = "cuda",
+                               .automatic = false,  // keys reach a core before they reach a device
                                .why_unavailable = gpu::why_unavailable,
+                               .open = open,
                                .insert = insert,
                                .may_contain = may_contain,
                                .insert_new = insert_new,
-                               .cuckoo_may_contain = cuckoo_may_contain,
-                               .hash = hash};
+                               .cuckoo_may_contain = nullptr,
+                               .hash = nullptr};
   return cuda;
 }
 

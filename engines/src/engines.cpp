@@ -4,32 +4,35 @@
 #include <cstdlib>
 #include <string>
 
+#include <octobloom/detail/open_filters.h>
 #include <octobloom/error.h>
-#ifdef OCTOBLOOM_WITH_SIMD
-#include <octobloom/simd_engine.h>
-#endif
-#ifdef OCTOBLOOM_WITH_CUDA
-#include <octobloom/cuda_engine.h>
-#endif
+
+#include "engine_rooms.h"
+
+extern "C" const octobloom::engine* octobloom_linked_engine();
 
 namespace octobloom {
 
 namespace {
 
-/// Names that exist in the project, for a clear word about those that were not built.
-constexpr std::array<std::string_view, 3> known_names{"reference", "simd", "cuda"};
-
+/// The engines, whole: what a room leaves out is done by the fastest engine of the CPU before it.
 const auto& table() noexcept {
-  static const std::array engines{
-      &reference_engine(),
-#ifdef OCTOBLOOM_WITH_SIMD
-      &simd_engine(),
-#endif
-#ifdef OCTOBLOOM_WITH_CUDA
-      &cuda_engine(),
-#endif
-  };
-  return engines;
+  static const auto whole = [] {
+    auto rows = engine_rows();
+    static std::array<engine, std::tuple_size_v<decltype(rows)>> completed;
+    const engine* cpu = rows.front();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i]->cuckoo_may_contain == nullptr || rows[i]->hash == nullptr) {
+        engine& row = completed[i] = *rows[i];
+        if (row.cuckoo_may_contain == nullptr) row.cuckoo_may_contain = cpu->cuckoo_may_contain;
+        if (row.hash == nullptr) row.hash = cpu->hash;
+        rows[i] = &row;
+      }
+      if (rows[i]->automatic && rows[i]->why_unavailable().empty()) cpu = rows[i];
+    }
+    return rows;
+  }();
+  return whole;
 }
 
 const engine& automatic() {
@@ -37,13 +40,9 @@ const engine& automatic() {
   if (const char* target = std::getenv("OCTOBLOOM_TARGET"); target != nullptr && *target != '\0') {
     return find_engine("simd");
   }
-  // Keys that are in host memory do not reach an accelerator faster than a core reads them, so the
-  // choice is among the engines of the CPU: the last one that runs here.
   const engine* best = &reference_engine();
   for (const engine* candidate : table()) {
-    if (std::string_view(candidate->name) != "cuda" && candidate->why_unavailable().empty()) {
-      best = candidate;
-    }
+    if (candidate->automatic && candidate->why_unavailable().empty()) best = candidate;
   }
   return *best;
 }
@@ -60,14 +59,15 @@ std::span<const engine* const> all_engines() noexcept {
   return table();
 }
 
+std::span<const std::string_view> engine_names() noexcept {
+  return known_names;
+}
+
 const engine& find_engine(std::string_view name) {
   if (name == "auto") return automatic();
   for (const engine* e : table()) {
     if (name != e->name) continue;
-    if (const std::string reason = e->why_unavailable(); !reason.empty()) {
-      throw error(error_code::engine_unavailable,
-                  "the engine \"" + std::string(name) + "\" cannot run here: " + reason);
-    }
+    detail::require_available(*e);
     return *e;
   }
   for (const std::string_view known : known_names) {
@@ -90,3 +90,7 @@ const engine& choose_engine() {
 }
 
 }  // namespace octobloom
+
+const octobloom::engine* octobloom_linked_engine() {
+  return &octobloom::choose_engine();
+}

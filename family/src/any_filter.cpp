@@ -245,11 +245,12 @@ std::uint64_t any_filter::insert(const key_columns& keys, const bulk_options& op
   return std::visit(
       [&](auto& f) {
         if constexpr (std::is_same_v<decltype(f), cuckoo_filter&>) {
-          return detail::answer_rows(keys, f.seed(), f.hashing(), f.bytes(), null_rows::drop, {},
-                                     options, [&](const key_batch& batch, std::uint8_t*) {
-                                       insert_all(f, batch, options);
-                                       return batch.size();
-                                     });
+          return detail::answer_rows(
+              keys, f.seed(), f.hashing(), f.bytes(), null_rows::drop, {}, options,
+              [&](const key_batch& batch, std::uint8_t*, const bulk_options& within) {
+                insert_all(f, batch, within);
+                return batch.size();
+              });
         } else {
           return f.insert(keys, options);
         }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <octobloom/detail/open_filters.h>
 #include <octobloom/engine.h>
 
 namespace octobloom::detail {
@@ -25,7 +26,7 @@ class candidates {
              std::size_t first = 0) {
     hashes_.resize(keys.size());
     origins_.resize(keys.size());
-    if (keys.size() > 0) default_engine().hash(keys, seed, hashes_.data(), options);
+    if (keys.size() > 0) engine_of(options).hash(keys, seed, hashes_.data(), options);
     std::iota(origins_.begin(), origins_.end(), static_cast<std::uint32_t>(first));
   }
 
@@ -43,8 +44,7 @@ class candidates {
   /// Drops the keys that `view` may contain, and returns how many.
   std::uint64_t drop_contained(const const_filter_view& view, const bulk_options& options) {
     if (hashes_.empty()) return 0;
-    const std::uint64_t found =
-        default_engine().may_contain(view, hashes(), answers(size()), options);
+    const std::uint64_t found = detail::may_contain(view, hashes(), answers(size()), options);
     if (found > 0) keep([this](std::size_t i) { return !bitmap_get(answers_.data(), i); });
     return found;
   }
@@ -53,7 +53,7 @@ class candidates {
   std::uint64_t insert_absent(const filter_view& view, std::size_t count,
                               const bulk_options& options) {
     const std::uint64_t fresh =
-        default_engine().insert_new(view, hashes().slice(0, count), answers(count), options);
+        detail::insert_new(view, hashes().slice(0, count), answers(count), options);
     keep([&](std::size_t i) { return i >= count || bitmap_get(answers_.data(), i); });
     return fresh;
   }
@@ -125,11 +125,12 @@ std::uint64_t for_each_hash(const key_batch& keys, std::uint64_t seed, std::uint
                             const bulk_options& options, Prefetch prefetch, Act act) {
   constexpr std::size_t ahead = 12;
   constexpr std::size_t piece = 2048;  // their hashes stay in the nearest cache
+  const engine& e = engine_of(options);
   std::array<std::uint64_t, piece + ahead> hashes;
   std::uint64_t count = 0;
   for (std::size_t first = 0; first < keys.size(); first += piece) {
     const std::size_t size = std::min(piece, keys.size() - first);
-    default_engine().hash(keys.slice(first, size), seed, hashes.data(), options);
+    e.hash(keys.slice(first, size), seed, hashes.data(), options);
     std::fill_n(hashes.begin() + static_cast<std::ptrdiff_t>(size), ahead, hashes[0]);
     for (std::size_t i = 0; i < std::min(ahead, size); ++i) prefetch(hashes[i]);
     std::uint8_t answers = 0;
@@ -153,24 +154,26 @@ template <class FilterAt>
 std::uint64_t may_contain_any(std::size_t count, FilterAt filter_at, std::uint64_t seed,
                               const key_batch& keys, std::uint8_t* bitmap,
                               const bulk_options& options) {
-  candidates left;
-  std::uint64_t found = 0;
-  for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
-    left.start(part, seed, options);
-    for (std::size_t i = 0; i < count && left.size() > 0; ++i) {
-      found += left.drop_contained(filter_at(i).view(), options);
-    }
-    if (answers == nullptr) return;
-    std::fill_n(answers, bitmap_bytes(part.size()), std::uint8_t{0xFF});
-    if (part.size() % 8 != 0) {
-      answers[part.size() / 8] = static_cast<std::uint8_t>((1u << (part.size() % 8)) - 1);
-    }
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const std::size_t at = left.origin(i);
-      answers[at / 8] = static_cast<std::uint8_t>(answers[at / 8] & ~(1u << (at % 8)));
-    }
+  return in_one_call(options, [&](const bulk_options& within) {
+    candidates left;
+    std::uint64_t found = 0;
+    for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
+      left.start(part, seed, within);
+      for (std::size_t i = 0; i < count && left.size() > 0; ++i) {
+        found += left.drop_contained(filter_at(i).view(), within);
+      }
+      if (answers == nullptr) return;
+      std::fill_n(answers, bitmap_bytes(part.size()), std::uint8_t{0xFF});
+      if (part.size() % 8 != 0) {
+        answers[part.size() / 8] = static_cast<std::uint8_t>((1u << (part.size() % 8)) - 1);
+      }
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        const std::size_t at = left.origin(i);
+        answers[at / 8] = static_cast<std::uint8_t>(answers[at / 8] & ~(1u << (at % 8)));
+      }
+    });
+    return found;
   });
-  return found;
 }
 
 }  // namespace octobloom::detail

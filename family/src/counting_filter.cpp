@@ -136,6 +136,7 @@ void counting_filter::prefetch(std::uint64_t hash) const noexcept {
 template <class Act>
 std::uint64_t counting_filter::for_each_hash(const key_batch& keys, std::uint8_t* bitmap,
                                              const bulk_options& options, Act act) {
+  detail::take_home(view(), options);
   return detail::for_each_hash(
       keys, seed(), bitmap, options, [this](std::uint64_t hash) { prefetch(hash); }, act);
 }

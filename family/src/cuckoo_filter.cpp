@@ -201,7 +201,7 @@ void cuckoo_filter::prefetch(std::uint64_t hash) const noexcept {
 
 std::uint64_t cuckoo_filter::probe(const key_batch& keys, std::uint8_t* bitmap,
                                    const bulk_options& options) const {
-  return default_engine().cuckoo_may_contain(view(), keys, bitmap, options);
+  return engine_of(options).cuckoo_may_contain(view(), keys, bitmap, options);
 }
 
 std::uint64_t cuckoo_filter::insert(const key_batch& keys, const bulk_options& options) {
@@ -219,12 +219,13 @@ std::uint64_t cuckoo_filter::insert(const key_batch& keys, const bulk_options& o
 
 std::uint64_t cuckoo_filter::insert(const key_columns& keys, const bulk_options& options) {
   bool full = false;
-  return detail::answer_rows(keys, seed(), hashing(), bytes(), null_rows::drop, {}, options,
-                             [&](const key_batch& batch, std::uint8_t*) {
-                               const std::uint64_t inserted = full ? 0 : insert(batch, options);
-                               full = inserted < batch.size();
-                               return inserted;
-                             });
+  return detail::answer_rows(
+      keys, seed(), hashing(), bytes(), null_rows::drop, {}, options,
+      [&](const key_batch& batch, std::uint8_t*, const bulk_options& within) {
+        const std::uint64_t inserted = full ? 0 : insert(batch, within);
+        full = inserted < batch.size();
+        return inserted;
+      });
 }
 
 std::uint64_t cuckoo_filter::insert_new(const key_batch& keys, std::uint8_t* bitmap,
@@ -237,10 +238,11 @@ std::uint64_t cuckoo_filter::insert_new(const key_batch& keys, std::uint8_t* bit
 
 std::uint64_t cuckoo_filter::insert_new(const key_columns& keys, const row_answers& out,
                                         const bulk_options& options) {
-  return detail::answer_rows(keys, seed(), hashing(), bytes(), null_rows::drop, out, options,
-                             [&](const key_batch& batch, std::uint8_t* bitmap) {
-                               return insert_new(batch, bitmap, options);
-                             });
+  return detail::answer_rows(
+      keys, seed(), hashing(), bytes(), null_rows::drop, out, options,
+      [&](const key_batch& batch, std::uint8_t* bitmap, const bulk_options& within) {
+        return insert_new(batch, bitmap, within);
+      });
 }
 
 std::uint64_t cuckoo_filter::take_out(const key_batch& keys, std::uint8_t* bitmap,

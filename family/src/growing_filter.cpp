@@ -225,35 +225,37 @@ std::uint64_t growing_filter::add_new(const key_batch& keys, std::uint8_t* bitma
 
 std::uint64_t growing_filter::take_in(const key_batch& keys, std::uint8_t* bitmap,
                                       const bulk_options& options, bool count_repeats) {
-  detail::candidates left;
-  std::uint64_t fresh = 0;
-  detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
-    const std::uint64_t fresh_before = fresh;
-    left.start(part, seed(), options);
-    for (std::size_t i = levels_.size() - 1; i-- > 0;) {
-      left.drop_contained(levels_[i].view(), options);
-    }
-    while (left.size() > 0) {
-      const std::uint64_t room = room_in_newest();
-      if (room < left.size()) {
-        left.drop_contained(levels_.back().view(), options);
-        if (left.size() == 0) break;
-        if (room == 0) {
-          add_next_level();
-          continue;
-        }
+  return detail::in_one_call(options, [&](const bulk_options& within) {
+    detail::candidates left;
+    std::uint64_t fresh = 0;
+    detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
+      const std::uint64_t fresh_before = fresh;
+      left.start(part, seed(), within);
+      for (std::size_t i = levels_.size() - 1; i-- > 0;) {
+        left.drop_contained(levels_[i].view(), within);
       }
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(room, left.size()));
-      const std::uint64_t inserted = left.insert_absent(levels_.back().view(), count, options);
-      levels_.back().count_inserted(inserted, keys.family());
-      count_inserted(inserted);
-      if (answers != nullptr) left.mark(answers, 0, inserted);
-      left.drop_first(inserted);
-      fresh += inserted;
-    }
-    if (count_repeats) count_inserted(part.size() - (fresh - fresh_before));
+      while (left.size() > 0) {
+        const std::uint64_t room = room_in_newest();
+        if (room < left.size()) {
+          left.drop_contained(levels_.back().view(), within);
+          if (left.size() == 0) break;
+          if (room == 0) {
+            add_next_level();
+            continue;
+          }
+        }
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(room, left.size()));
+        const std::uint64_t inserted = left.insert_absent(levels_.back().view(), count, within);
+        levels_.back().count_inserted(inserted, keys.family());
+        count_inserted(inserted);
+        if (answers != nullptr) left.mark(answers, 0, inserted);
+        left.drop_first(inserted);
+        fresh += inserted;
+      }
+      if (count_repeats) count_inserted(part.size() - (fresh - fresh_before));
+    });
+    return fresh;
   });
-  return fresh;
 }
 
 void growing_filter::compact(const std::function<void(growing_filter&)>& replay) {

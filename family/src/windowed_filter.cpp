@@ -137,7 +137,7 @@ windowed_filter windowed_filter::last_events(std::uint64_t events, double target
   result.target_fpr_ = target_fpr;
   result.layer_plan_ = plan_layer(events, target_fpr, options.parts, false);
   result.layers_.reserve(result.most_layers());
-  result.open_layer();
+  result.open_layer({});
   return result;
 }
 
@@ -206,14 +206,18 @@ bool windowed_filter::answers(const layer& one, std::uint64_t time) const noexce
 }
 
 /// By time: makes the part of `time` the newest, and forgets what does not answer then.
-void windowed_filter::turn_to(std::uint64_t time) {
-  if (starts_anew(time)) {
-    layers_.clear();
+void windowed_filter::turn_to(std::uint64_t time, const bulk_options& options) {
+  const bool anew = starts_anew(time);
+  if (anew) {
     newest_ = 0;
     restarts_ = saturating_sum(restarts_, 1);
   }
   newest_ = std::max(newest_, time / part_length());
-  std::erase_if(layers_, [&](const layer& one) { return !answers(one, time); });
+  std::erase_if(layers_, [&](const layer& one) {
+    const bool old = anew || !answers(one, time);
+    if (old) detail::forget(one.bits.view(), options);
+    return old;
+  });
 }
 
 std::size_t windowed_filter::first_of_newest_part() const noexcept {
@@ -234,13 +238,16 @@ void windowed_filter::meet(layer& one, std::uint64_t time) const noexcept {
 }
 
 /// Opens a layer in the newest part.
-void windowed_filter::open_layer() {
+void windowed_filter::open_layer(const bulk_options& options) {
   if (layers_.size() < most_layers()) {
     layers_.push_back({newest_, 0, filter(layer_plan_, options_)});
     return;
   }
   const auto [first, second] =
       least_pair(layers_, [](const layer& one) { return one.bits.inserted_keys(); });
+  for (const std::size_t i : {first, second}) {
+    detail::take_home(std::as_const(layers_[i].bits).view(), options);
+  }
   layers_[first].bits.merge(layers_[second].bits);
   layers_[first].last = std::max(layers_[first].last, layers_[second].last);
   filter unused = std::move(layers_[second].bits);
@@ -250,12 +257,13 @@ void windowed_filter::open_layer() {
 }
 
 /// By events: makes sure that the newest part can take one more.
-void windowed_filter::require_event_part() {
+void windowed_filter::require_event_part(const bulk_options& options) {
   if (events_ < part_length()) return;
   if (layers_.size() < most_layers()) {
     layers_.push_back({newest_ + 1, 0, filter(layer_plan_, options_)});
   } else {
     std::rotate(layers_.begin(), layers_.begin() + 1, layers_.end());
+    detail::forget(std::as_const(layers_.back().bits).view(), options);
     layers_.back().bits.clear();
     layers_.back().part = newest_ + 1;
   }
@@ -281,9 +289,9 @@ void windowed_filter::insert_hash(std::uint64_t hash, key_family family) {
 bool windowed_filter::insert_new_hash(std::uint64_t hash, key_family family) {
   const std::uint64_t time = now();
   if (by_time_) {
-    turn_to(time);
+    turn_to(time, {});
   } else {
-    require_event_part();
+    require_event_part({});
     ++events_;
   }
   return insert_at(time, hash, family);
@@ -300,7 +308,7 @@ bool windowed_filter::insert_at(std::uint64_t time, std::uint64_t hash, key_fami
   }
   const bool seen = std::any_of(layers_.begin(), newest, has);
   if (by_time_) {
-    if (room_in_newest() == 0) open_layer();
+    if (room_in_newest() == 0) open_layer({});
     meet(layers_.back(), time);
   }
   layers_.back().bits.insert_hash(hash, family);
@@ -339,10 +347,12 @@ std::uint64_t windowed_filter::add_new(const key_batch& keys, std::uint8_t* bitm
 std::uint64_t windowed_filter::take_in(const key_batch& keys, std::uint8_t* bitmap,
                                        const bulk_options& options, counting counted) {
   if (keys.size() == 0) return 0;
-  if (!by_time_) return add_events(keys, bitmap, options, counted);
-  const std::uint64_t time = now();
-  turn_to(time);
-  return add_at(time, keys, bitmap, options, counted);
+  return detail::in_one_call(options, [&](const bulk_options& within) {
+    if (!by_time_) return add_events(keys, bitmap, within, counted);
+    const std::uint64_t time = now();
+    turn_to(time, within);
+    return add_at(time, keys, bitmap, within, counted);
+  });
 }
 
 std::uint64_t windowed_filter::add_events(const key_batch& keys, std::uint8_t* bitmap,
@@ -351,7 +361,7 @@ std::uint64_t windowed_filter::add_events(const key_batch& keys, std::uint8_t* b
   std::uint64_t fresh = 0;
   detail::for_each_round(keys, bitmap, [&](const key_batch& round, std::uint8_t* answers) {
     for (std::size_t first = 0; first < round.size();) {
-      require_event_part();
+      require_event_part(options);
       const auto count = static_cast<std::size_t>(
           std::min<std::uint64_t>(round.size() - first, part_length() - events_));
       left.start(round.slice(first, count), seed(), options, first);
@@ -397,6 +407,7 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
     const std::uint64_t more = left.size() <= room ? 0 : divided_up(left.size() - room, share());
     if (layers_.size() + more > most_layers()) {
       left.start(round, seed(), options);
+      for (const layer& one : layers_) detail::take_home(one.bits.view(), options);
       for (std::size_t i = 0; i < left.size(); ++i) {
         if (!insert_at(time, left.hash(i), keys.family())) {
           if (counted == counting::all) count_inserted(1);
@@ -424,7 +435,7 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
     while (left.size() > 0) {
       if (room_in_newest() == 0) {
         try {
-          open_layer();
+          open_layer(options);
         } catch (...) {
           finish();
           throw;

@@ -147,7 +147,9 @@ void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
 
 const engine& simd_engine() noexcept {
   static constexpr engine simd{.name = "simd",
+                               .automatic = true,
                                .why_unavailable = simd::why_unavailable,
+                               .open = nullptr,
                                .insert = simd::insert,
                                .may_contain = simd::may_contain,
                                .insert_new = simd::insert_new,

@@ -148,11 +148,15 @@ windowed_filter new_by_time() {
                                         stopped_clock);
 }
 
+/// What the checks below work on.
+const engine* chosen = nullptr;
+
 /// Every door for columns against single calls for each row that is no null, in order: the same
 /// answers and the same bytes.
 template <class Make>
 void expect_rows_as_single_keys(const sample& s, Make make) {
   const std::size_t rows = s.rows.size();
+  const bulk_options options{.engine = chosen};
   auto by_row = make();
   auto by_column = make();
   std::vector<bool> is_valid(rows);
@@ -177,12 +181,13 @@ void expect_rows_as_single_keys(const sample& s, Make make) {
   std::vector<key_column> first_half = s.columns;
   for (key_column& column : first_half) column.rows = rows / 2;
   EXPECT_EQ(by_column.insert(s.is_composite ? key_columns::composite(first_half)
-                                            : key_columns(first_half.front())),
+                                            : key_columns(first_half.front()),
+                             options),
             valid_rows);
   std::vector<std::uint8_t> bitmap(bitmap_bytes(rows), 0xAA);
   std::vector<std::uint8_t> valid(bitmap_bytes(rows), 0xAA);
   if constexpr (requires { by_column.insert_new(s.keys(), row_answers{}); }) {
-    EXPECT_EQ(by_column.insert_new(s.keys(), {bitmap.data(), valid.data()}), new_rows);
+    EXPECT_EQ(by_column.insert_new(s.keys(), {bitmap.data(), valid.data()}, options), new_rows);
     EXPECT_EQ(bitmap, bitmap_of(is_new));
     EXPECT_EQ(valid, bitmap_of(is_valid));
     EXPECT_EQ(bytes_of(by_column), bytes_of(by_row));
@@ -193,7 +198,8 @@ void expect_rows_as_single_keys(const sample& s, Make make) {
   std::vector<bool> contained(rows);
   auto half_full = make();
   EXPECT_EQ(half_full.insert(s.is_composite ? key_columns::composite(first_half)
-                                            : key_columns(first_half.front())),
+                                            : key_columns(first_half.front()),
+                             options),
             valid_rows);
   std::uint64_t found = 0;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -202,23 +208,24 @@ void expect_rows_as_single_keys(const sample& s, Make make) {
     found += contained[i] ? 1u : 0u;
   }
   EXPECT_GT(found, 0u);
-  EXPECT_EQ(half_full.may_contain(s.keys(), {bitmap.data(), valid.data()}), found);
+  EXPECT_EQ(half_full.may_contain(s.keys(), {bitmap.data(), valid.data()}, options), found);
   EXPECT_EQ(bitmap, bitmap_of(contained));
   EXPECT_EQ(valid, bitmap_of(is_valid));
-  EXPECT_EQ(half_full.may_contain(s.keys(), {}), found);
+  EXPECT_EQ(half_full.may_contain(s.keys(), {}, options), found);
 
   if constexpr (requires { by_column.remove(s.keys(), row_answers{}); }) {
     std::vector<bool> removed(rows);
     std::uint64_t taken = 0;
     auto twin = make();
-    (void)twin.insert(s.is_composite ? key_columns::composite(first_half)
-                                     : key_columns(first_half.front()));
+    (void)twin.insert(
+        s.is_composite ? key_columns::composite(first_half) : key_columns(first_half.front()),
+        options);
     for (std::size_t i = 0; i < rows; ++i) {
       const auto hash = s.rows[i](7);
       removed[i] = hash && twin.remove_hash(*hash, s.family);
       taken += removed[i] ? 1u : 0u;
     }
-    EXPECT_EQ(half_full.remove(s.keys(), {bitmap.data(), valid.data()}), taken);
+    EXPECT_EQ(half_full.remove(s.keys(), {bitmap.data(), valid.data()}, options), taken);
     EXPECT_EQ(bitmap, bitmap_of(removed));
     EXPECT_EQ(bytes_of(half_full), bytes_of(twin));
   }
@@ -226,17 +233,15 @@ void expect_rows_as_single_keys(const sample& s, Make make) {
 
 /// Runs `check` on every engine that runs here.
 void on_every_engine(const std::function<void()>& check) {
-  static const engine* chosen = nullptr;
   std::size_t engines = 0;
   for (const engine* e : all_engines()) {
     if (!e->why_unavailable().empty()) continue;
     SCOPED_TRACE(e->name);
     chosen = e;
-    set_engine_chooser([]() -> const engine& { return *chosen; });
     check();
     ++engines;
   }
-  set_engine_chooser(choose_engine);
+  chosen = nullptr;
   EXPECT_GE(engines, 1u);
 }
 

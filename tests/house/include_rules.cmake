@@ -85,6 +85,7 @@ function(octobloom_include_violations root out)
           endif()
           continue()
         elseif(EXISTS "${root}/${room}/${name}" OR EXISTS "${root}/${room}/src/${name}" OR
+               EXISTS "${root}/${room}/src/${name}.in" OR
                (room STREQUAL "simd" AND EXISTS "${root}/${name}" AND name MATCHES "^simd/"))
           continue()
         elseif(name MATCHES "\\.\\./")

@@ -68,7 +68,7 @@ class filter_queries : public detail::keyed_queries<Derived> {
   }
   [[nodiscard]] std::uint64_t probe(const key_batch& keys, std::uint8_t* bitmap,
                                     const bulk_options& options) const {
-    return default_engine().may_contain(self().view(), keys, bitmap, options);
+    return detail::may_contain(self().view(), keys, bitmap, options);
   }
   [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 };
@@ -176,11 +176,11 @@ class filter : public filter_queries<filter>,
   filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr);
 
   void add(const key_batch& keys, const bulk_options& options) {
-    default_engine().insert(bits(), keys, options);
+    detail::insert(bits(), keys, options);
     add_to_count(keys.size());
   }
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options) {
-    const std::uint64_t fresh = default_engine().insert_new(bits(), keys, bitmap, options);
+    const std::uint64_t fresh = detail::insert_new(bits(), keys, bitmap, options);
     add_to_count(fresh);
     return fresh;
   }

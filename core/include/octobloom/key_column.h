@@ -176,7 +176,8 @@ std::uint64_t hash_rows(const key_columns& keys, std::uint64_t seed, std::uint64
 namespace detail {
 
 /// What a filter does with a batch: engine-like answers into the bitmap, and their number.
-using batch_call = std::function<std::uint64_t(const key_batch&, std::uint8_t* bitmap)>;
+using batch_call =
+    std::function<std::uint64_t(const key_batch&, std::uint8_t* bitmap, const bulk_options&)>;
 
 /// Hands the rows to `ask` in pieces, null rows among them when `nulls` says so, and their answers
 /// to `out`. Returns the number of rows that are no nulls and were answered with 1. `bytes` is the

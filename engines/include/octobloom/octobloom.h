@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything: filters, plans, files, and the fastest engine there is for bulk operations.
+// Everything: filters, plans, files, and the engines for bulk operations.
 
 #include <octobloom/any_filter.h>
 #include <octobloom/counting_filter.h>
@@ -14,17 +14,10 @@
 #include <octobloom/growing_filter.h>
 #include <octobloom/hash.h>
 #include <octobloom/mapped_filter.h>
+#include <octobloom/opened.h>
 #include <octobloom/plan.h>
 #include <octobloom/set_operations.h>
 #include <octobloom/shared_filter.h>
 #include <octobloom/statistics.h>
 #include <octobloom/version.h>
 #include <octobloom/windowed_filter.h>
-
-namespace octobloom::detail {
-
-// Filters ask core's default_engine(), and core knows no engine but the reference: whoever includes
-// this header gets the chooser of this room installed before main() starts.
-inline const bool engine_chooser_installed = (set_engine_chooser(choose_engine), true);
-
-}  // namespace octobloom::detail

@@ -108,9 +108,11 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   template <detail::key_range Keys>
   std::uint64_t insert_new(const Keys& keys, std::span<std::uint8_t> bitmap,
                            const bulk_options& options = {}) {
-    return detail::sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
-      return insert_new(batch, marks, options);
-    });
+    return detail::sum_over_batches(
+        keys, bitmap, options,
+        [&](const key_batch& batch, std::uint8_t* marks, const bulk_options& within) {
+          return insert_new(batch, marks, within);
+        });
   }
   /// The same of the rows of a column, or of composite keys; nulls are left out.
   std::uint64_t insert_new(const key_columns& keys, const row_answers& out,

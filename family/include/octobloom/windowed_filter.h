@@ -160,12 +160,12 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   [[nodiscard]] std::uint64_t now() const;
   [[nodiscard]] bool starts_anew(std::uint64_t time) const noexcept;
   [[nodiscard]] bool answers(const layer& one, std::uint64_t time) const noexcept;
-  void turn_to(std::uint64_t time);
+  void turn_to(std::uint64_t time, const bulk_options& options);
   [[nodiscard]] std::size_t first_of_newest_part() const noexcept;
   [[nodiscard]] std::uint64_t room_in_newest() const noexcept;
   void meet(layer& one, std::uint64_t time) const noexcept;
-  void open_layer();
-  void require_event_part();
+  void open_layer(const bulk_options& options);
+  void require_event_part(const bulk_options& options);
   [[nodiscard]] bool insert_at(std::uint64_t time, std::uint64_t hash, key_family family);
   void count_inserted(std::uint64_t keys) noexcept;
   void require_mergeable(const windowed_filter& other) const;

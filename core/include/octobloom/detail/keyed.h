@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <octobloom/detail/open_filters.h>
 #include <octobloom/engine.h>
 #include <octobloom/filter_view.h>
 #include <octobloom/key_column.h>
@@ -28,8 +29,8 @@ concept single_key =
 
 template <class R>
 concept number_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                       numeric_key<std::ranges::range_value_t<R>> &&
-                       !std::same_as<std::ranges::range_value_t<R>, bool>;
+    numeric_key<std::ranges::range_value_t<R>> &&
+    !std::same_as<std::ranges::range_value_t<R>, bool>;
 
 template <class R>
 concept string_range = std::ranges::forward_range<R> && !std::convertible_to<R, std::string_view> &&
@@ -102,16 +103,25 @@ void for_each_batch(const R& keys, Consumer&& consume) {
   }
 }
 
-/// Sums what `answer(batch, marks)` returns over the batches of `keys`, `marks` being where the
-/// batch's bits of `bitmap` begin. Throws error{invalid_argument} when `bitmap` is too short.
+/// Sums what `answer(batch, marks, options)` returns over the batches of `keys`, all in one call of
+/// the engine; `marks` is where the batch's bits of `bitmap` begin.
 template <key_range R, class Answer>
-std::uint64_t sum_over_batches(const R& keys, std::span<std::uint8_t> bitmap, Answer&& answer) {
-  require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
-  std::uint64_t sum = 0;
-  for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
-    sum += answer(batch, bitmap.data() + first / 8);
+std::uint64_t sum_over_batches(const R& keys, std::uint8_t* bitmap, const bulk_options& options,
+                               Answer&& answer) {
+  return in_one_call(options, [&](const bulk_options& within) {
+    std::uint64_t sum = 0;
+    for_each_batch(keys, [&](const key_batch& batch, std::size_t first) {
+      sum += answer(batch, bitmap == nullptr ? nullptr : bitmap + first / 8, within);
+    });
+    return sum;
   });
-  return sum;
+}
+/// The same with room for every answer; throws error{invalid_argument} when it is too short.
+template <key_range R, class Answer>
+std::uint64_t sum_over_batches(const R& keys, std::span<std::uint8_t> bitmap,
+                               const bulk_options& options, Answer&& answer) {
+  require_bitmap(bitmap, static_cast<std::size_t>(std::ranges::distance(keys)));
+  return sum_over_batches(keys, bitmap.data(), options, answer);
 }
 
 /// `Derived` has seed(), hashing() and, for friends, holds(hash) and probe(batch, bitmap, options):
@@ -140,7 +150,7 @@ class keyed_queries {
   }
 
   /// One answer a key into `bitmap` (bitmap_bytes(keys.size()) bytes or more, its tail zeroed;
-  /// null: count only). Returns how many may be contained. Runs on the default engine.
+  /// null: count only). Returns how many may be contained. Runs on the engine of the options.
   std::uint64_t may_contain(const key_batch& keys, std::uint8_t* bitmap,
                             const bulk_options& options = {}) const {
     require_keys(self().hashing(), keys.kind());
@@ -150,9 +160,11 @@ class keyed_queries {
   template <key_range Keys>
   std::uint64_t may_contain(const Keys& keys, std::span<std::uint8_t> bitmap,
                             const bulk_options& options = {}) const {
-    return sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
-      return may_contain(batch, marks, options);
-    });
+    return sum_over_batches(
+        keys, bitmap, options,
+        [&](const key_batch& batch, std::uint8_t* marks, const bulk_options& within) {
+          return may_contain(batch, marks, within);
+        });
   }
 
   /// The same of every row of a column or of composite keys; of nulls there is no answer. Returns
@@ -160,21 +172,21 @@ class keyed_queries {
   std::uint64_t may_contain(const key_columns& keys, const row_answers& out,
                             const bulk_options& options = {}) const {
     if (keys.rows() > 0 && !options.any_family) require_family(octobloom::family_of(keys));
-    return answer_rows(keys, self().seed(), self().hashing(), self().bytes(), null_rows::keep, out,
-                       options, [&](const key_batch& batch, std::uint8_t* bitmap) {
-                         return self().probe(batch, bitmap, options);
-                       });
+    return answer_rows(
+        keys, self().seed(), self().hashing(), self().bytes(), null_rows::keep, out, options,
+        [&](const key_batch& batch, std::uint8_t* bitmap, const bulk_options& within) {
+          return self().probe(batch, bitmap, within);
+        });
   }
 
   /// How many of the keys may be contained.
   template <key_range Keys>
   [[nodiscard]] std::uint64_t count_contained(const Keys& keys,
                                               const bulk_options& options = {}) const {
-    std::uint64_t found = 0;
-    for_each_batch(keys, [&](const key_batch& batch, std::size_t) {
-      found += may_contain(batch, nullptr, options);
-    });
-    return found;
+    return sum_over_batches(keys, nullptr, options,
+                            [&](const key_batch& batch, std::uint8_t*, const bulk_options& within) {
+                              return may_contain(batch, nullptr, within);
+                            });
   }
 
   /// The families of the keys inserted so far; 0 when none was, or when it is not known: a file may
@@ -221,7 +233,7 @@ class keyed_inserts {
     return self().insert_new_hash(hash_of(key, self().seed()), family_of<Key>());
   }
 
-  /// Many keys, on the default engine.
+  /// Many keys, on the engine of the options.
   void insert(const key_batch& keys, const bulk_options& options = {}) {
     require_keys(self().hashing(), keys.kind());
     if (keys.size() > 0) self().state_family(keys.family());
@@ -229,15 +241,20 @@ class keyed_inserts {
   }
   template <key_range Keys>
   void insert(const Keys& keys, const bulk_options& options = {}) {
-    for_each_batch(keys, [&](const key_batch& batch, std::size_t) { insert(batch, options); });
+    sum_over_batches(keys, nullptr, options,
+                     [&](const key_batch& batch, std::uint8_t*, const bulk_options& within) {
+                       insert(batch, within);
+                       return batch.size();
+                     });
   }
 
   /// Every row of a column, or of composite keys, that is no null. Returns how many those are.
   std::uint64_t insert(const key_columns& keys, const bulk_options& options = {}) {
-    return take_rows(keys, {}, options, [&](const key_batch& batch, std::uint8_t*) {
-      self().add(batch, options);
-      return batch.size();
-    });
+    return take_rows(keys, {}, options,
+                     [&](const key_batch& batch, std::uint8_t*, const bulk_options& within) {
+                       self().add(batch, within);
+                       return batch.size();
+                     });
   }
 
   /// Tells for each key, in order, whether it was absent, and inserts it: bit i of `bitmap` (null:
@@ -251,26 +268,30 @@ class keyed_inserts {
   template <key_range Keys>
   std::uint64_t insert_new(const Keys& keys, std::span<std::uint8_t> bitmap,
                            const bulk_options& options = {}) {
-    return sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
-      return insert_new(batch, marks, options);
-    });
+    return sum_over_batches(
+        keys, bitmap, options,
+        [&](const key_batch& batch, std::uint8_t* marks, const bulk_options& within) {
+          return insert_new(batch, marks, within);
+        });
   }
   /// The same of every row of a column, or of composite keys; nulls are left out.
   std::uint64_t insert_new(const key_columns& keys, const row_answers& out,
                            const bulk_options& options = {}) {
-    return take_rows(keys, out, options, [&](const key_batch& batch, std::uint8_t* bitmap) {
-      return self().add_new(batch, bitmap, options);
-    });
+    return take_rows(keys, out, options,
+                     [&](const key_batch& batch, std::uint8_t* bitmap, const bulk_options& within) {
+                       return self().add_new(batch, bitmap, within);
+                     });
   }
 
  private:
   std::uint64_t take_rows(const key_columns& keys, const row_answers& out,
                           const bulk_options& options, const batch_call& take) {
-    return answer_rows(keys, self().seed(), self().hashing(), self().bytes(), null_rows::drop, out,
-                       options, [&](const key_batch& batch, std::uint8_t* bitmap) {
-                         self().state_family(batch.family());
-                         return take(batch, bitmap);
-                       });
+    return answer_rows(
+        keys, self().seed(), self().hashing(), self().bytes(), null_rows::drop, out, options,
+        [&](const key_batch& batch, std::uint8_t* bitmap, const bulk_options& within) {
+          self().state_family(batch.family());
+          return take(batch, bitmap, within);
+        });
   }
   [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
@@ -299,18 +320,21 @@ class keyed_removes {
   template <key_range Keys>
   std::uint64_t remove(const Keys& keys, std::span<std::uint8_t> bitmap,
                        const bulk_options& options = {}) {
-    return sum_over_batches(keys, bitmap, [&](const key_batch& batch, std::uint8_t* marks) {
-      return remove(batch, marks, options);
-    });
+    return sum_over_batches(
+        keys, bitmap, options,
+        [&](const key_batch& batch, std::uint8_t* marks, const bulk_options& within) {
+          return remove(batch, marks, within);
+        });
   }
   /// The same of every row of a column, or of composite keys; nulls are left out.
   std::uint64_t remove(const key_columns& keys, const row_answers& out,
                        const bulk_options& options = {}) {
-    return answer_rows(keys, self().seed(), self().hashing(), self().bytes(), null_rows::drop, out,
-                       options, [&](const key_batch& batch, std::uint8_t* bitmap) {
-                         self().require_family(batch, options);
-                         return self().take_out(batch, bitmap, options);
-                       });
+    return answer_rows(
+        keys, self().seed(), self().hashing(), self().bytes(), null_rows::drop, out, options,
+        [&](const key_batch& batch, std::uint8_t* bitmap, const bulk_options& within) {
+          self().require_family(batch, within);
+          return self().take_out(batch, bitmap, within);
+        });
   }
 
  private:

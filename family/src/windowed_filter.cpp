@@ -137,7 +137,7 @@ windowed_filter windowed_filter::last_events(std::uint64_t events, double target
   result.target_fpr_ = target_fpr;
   result.layer_plan_ = plan_layer(events, target_fpr, options.parts, false);
   result.layers_.reserve(result.most_layers());
-  result.open_layer({});
+  result.open_layer();
   return result;
 }
 
@@ -238,16 +238,13 @@ void windowed_filter::meet(layer& one, std::uint64_t time) const noexcept {
 }
 
 /// Opens a layer in the newest part.
-void windowed_filter::open_layer(const bulk_options& options) {
+void windowed_filter::open_layer() {
   if (layers_.size() < most_layers()) {
     layers_.push_back({newest_, 0, filter(layer_plan_, options_)});
     return;
   }
   const auto [first, second] =
       least_pair(layers_, [](const layer& one) { return one.bits.inserted_keys(); });
-  for (const std::size_t i : {first, second}) {
-    detail::take_home(std::as_const(layers_[i].bits).view(), options);
-  }
   layers_[first].bits.merge(layers_[second].bits);
   layers_[first].last = std::max(layers_[first].last, layers_[second].last);
   filter unused = std::move(layers_[second].bits);
@@ -308,7 +305,7 @@ bool windowed_filter::insert_at(std::uint64_t time, std::uint64_t hash, key_fami
   }
   const bool seen = std::any_of(layers_.begin(), newest, has);
   if (by_time_) {
-    if (room_in_newest() == 0) open_layer({});
+    if (room_in_newest() == 0) open_layer();
     meet(layers_.back(), time);
   }
   layers_.back().bits.insert_hash(hash, family);
@@ -435,7 +432,7 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
     while (left.size() > 0) {
       if (room_in_newest() == 0) {
         try {
-          open_layer(options);
+          open_layer();
         } catch (...) {
           finish();
           throw;

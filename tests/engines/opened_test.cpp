@@ -19,6 +19,7 @@ using octobloom_test::expect_error;
 
 std::atomic<int> opened_so_far = 0;
 std::atomic<int> brought_home = 0;
+std::atomic<std::size_t> held_now = 0;
 bool breaks = false;
 
 class far_filter : public opened_filter {
@@ -26,7 +27,9 @@ class far_filter : public opened_filter {
   explicit far_filter(const const_filter_view& view)
       : shape_(view.shape()), words_(view.words(), view.words() + view.shape().word_count()) {
     ++opened_so_far;
+    ++held_now;
   }
+  ~far_filter() override { --held_now; }
   void insert(const key_batch& keys, const bulk_options& options) override {
     if (breaks) throw error(error_code::device, "the far engine broke");
     reference_engine().insert(view(), keys, options);
@@ -257,6 +260,9 @@ void expect_same(
     (void)here.insert(asked.slice(0, 100));
     if (round % 10 == 3) {
       EXPECT_EQ(there.filter().to_bytes(), here.to_bytes()) << "round " << round;
+    }
+    if constexpr (requires { here.layers(); }) {
+      EXPECT_LE(held_now, here.layers().size()) << "what was forgotten is held";
     }
     between();
   }

@@ -164,7 +164,7 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   [[nodiscard]] std::size_t first_of_newest_part() const noexcept;
   [[nodiscard]] std::uint64_t room_in_newest() const noexcept;
   void meet(layer& one, std::uint64_t time) const noexcept;
-  void open_layer(const bulk_options& options);
+  void open_layer();
   void require_event_part(const bulk_options& options);
   [[nodiscard]] bool insert_at(std::uint64_t time, std::uint64_t hash, key_family family);
   void count_inserted(std::uint64_t keys) noexcept;

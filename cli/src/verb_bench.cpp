@@ -13,6 +13,7 @@
 #include <octobloom/engines.h>
 #include <octobloom/error.h>
 #include <octobloom/filter.h>
+#include <octobloom/opened.h>
 #include <octobloom/plan.h>
 
 #include "bar_chart.h"
@@ -76,10 +77,15 @@ constexpr std::size_t operation_count = operations.size();
 /// which have to be the same for every engine.
 struct engine_run {
   const engine* e;
+  bool held;                // the filter stays with the engine, and only keys and answers travel
   std::string unavailable;  // why it did not run
   std::array<double, operation_count> seconds{};
   std::uint64_t false_positives = 0;
   bool identical = true;  // filter bytes and answers, to those of the first engine
+
+  [[nodiscard]] std::string name() const {
+    return e->name + std::string(held ? ", filter held" : "");
+  }
 };
 
 double median_seconds(const std::function<void()>& prepare, const std::function<void()>& measured) {
@@ -98,27 +104,45 @@ bool same_bits(const filter& a, const filter& b) {
   return std::memcmp(a.view().words(), b.view().words(), a.bytes()) == 0;
 }
 
-engine_run measure(const engine& e, const workload& work, const filter& expected,
+engine_run measure(const engine& e, bool held, const workload& work, const filter& expected,
                    std::vector<std::uint8_t>& expected_answers) {
-  engine_run run{.e = &e, .unavailable = e.why_unavailable()};
+  engine_run run{.e = &e, .held = held, .unavailable = e.why_unavailable()};
   if (!run.unavailable.empty()) return run;
-  filter target(work.size, {.seed = work.seed});
+  opened<filter> target(filter(work.size, {.seed = work.seed}), e);
   const key_batch present = key_batch::integers(work.present);
   const key_batch absent = key_batch::integers(work.absent);
   std::vector<std::uint8_t> answers(bitmap_bytes(work.present.size()));
-  const auto clear = [&] { target.clear(); };
-  const auto keep = [] {};
+  // An engine that holds filters has it before the clock starts, or gets it and gives it back while
+  // it runs.
+  const auto arrive = [&] {
+    if (held) (void)target.may_contain(absent.slice(0, 1), nullptr, work.bulk);
+  };
+  const auto clear = [&] {
+    target.home().clear();
+    arrive();
+  };
+  const auto come = [&] {
+    (void)target.home();
+    arrive();
+  };
+  const auto return_home = [&] {
+    if (!held) (void)target.filter();
+  };
 
-  run.seconds[1] = median_seconds(
-      clear, [&] { e.insert_new(target.view(), present, answers.data(), work.bulk); });
-  run.identical = same_bits(target, expected);
-  run.seconds[0] = median_seconds(clear, [&] { e.insert(target.view(), present, work.bulk); });
-  run.identical = run.identical && same_bits(target, expected);
-  run.seconds[2] = median_seconds(
-      keep, [&] { e.may_contain(target.view(), present, answers.data(), work.bulk); });
-  run.seconds[3] = median_seconds(keep, [&] {
-    run.false_positives = e.may_contain(target.view(), absent, answers.data(), work.bulk);
+  run.seconds[1] = median_seconds(clear, [&] {
+    target.insert_new(present, answers.data(), work.bulk);
+    return_home();
   });
+  run.identical = same_bits(target.filter(), expected);
+  run.seconds[0] = median_seconds(clear, [&] {
+    target.insert(present, work.bulk);
+    return_home();
+  });
+  run.identical = run.identical && same_bits(target.filter(), expected);
+  run.seconds[2] =
+      median_seconds(come, [&] { target.may_contain(present, answers.data(), work.bulk); });
+  run.seconds[3] = median_seconds(
+      come, [&] { run.false_positives = target.may_contain(absent, answers.data(), work.bulk); });
   if (expected_answers.empty()) expected_answers = answers;
   run.identical = run.identical && answers == expected_answers;
   return run;
@@ -131,10 +155,16 @@ std::vector<engine_run> measure_all(const bench_options& options, const workload
   reference_engine().may_contain(expected.view(), key_batch::integers(work.absent), answers.data(),
                                  {});
   std::vector<engine_run> runs;
+  const auto run = [&](const engine& e) {
+    runs.push_back(measure(e, false, work, expected, answers));
+    if (e.open != nullptr && runs.back().unavailable.empty()) {
+      runs.push_back(measure(e, true, work, expected, answers));
+    }
+  };
   if (!options.common.engine.empty()) {
-    runs.push_back(measure(options.common.chosen_engine(), work, expected, answers));
+    run(options.common.chosen_engine());
   } else {
-    for (const engine* e : all_engines()) runs.push_back(measure(*e, work, expected, answers));
+    for (const engine* e : all_engines()) run(*e);
   }
   return runs;
 }
@@ -150,7 +180,8 @@ double measured_rate(const workload& work, const engine_run& run) {
 nlohmann::ordered_json to_json(const workload& work, const std::vector<engine_run>& runs) {
   nlohmann::ordered_json engines = nlohmann::ordered_json::array();
   for (const engine_run& run : runs) {
-    nlohmann::ordered_json entry{{"name", run.e->name}, {"available", run.unavailable.empty()}};
+    nlohmann::ordered_json entry{
+        {"name", run.e->name}, {"filter_held", run.held}, {"available", run.unavailable.empty()}};
     if (!run.unavailable.empty()) {
       entry["why_unavailable"] = run.unavailable;
     } else {
@@ -179,10 +210,10 @@ std::string describe(const workload& work, const std::vector<engine_run>& runs) 
   std::string unavailable;
   for (const engine_run& run : runs) {
     if (!run.unavailable.empty()) {
-      unavailable += std::string(run.e->name) + " cannot run here: " + run.unavailable + "\n";
+      unavailable += run.name() + " cannot run here: " + run.unavailable + "\n";
       continue;
     }
-    std::vector<std::string> row{run.e->name};
+    std::vector<std::string> row{run.name()};
     for (const double seconds : run.seconds) {
       row.push_back(fixed(millions_a_second(work, seconds), 1));
     }
@@ -204,7 +235,7 @@ bar_chart chart_of(const workload& work, const std::vector<engine_run>& runs) {
   for (const operation& o : operations) chart.groups.emplace_back(o.title);
   for (const engine_run& run : runs) {
     if (!run.unavailable.empty()) continue;
-    bar_series series{run.e->name, {}};
+    bar_series series{run.name(), {}};
     for (const double s : run.seconds) series.values.push_back(millions_a_second(work, s));
     chart.series.push_back(series);
   }

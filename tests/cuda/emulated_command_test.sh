@@ -41,6 +41,8 @@ for engine in reference cuda; do
   grep -q "\"$engine\"" bench.json || fail "the benchmark has no row for $engine"
   grep -q ">$engine<" engines.svg || fail "the picture does not show $engine"
 done
+grep -q '"filter_held": true' bench.json || fail "the benchmark has no row for a held filter"
+grep -q ">cuda, filter held<" engines.svg || fail "the picture does not show a held filter"
 
 cp made.cuda before
 status=0

@@ -18,6 +18,7 @@
 #include <octobloom/gpu/device.h>
 #include <octobloom/gpu/filter.h>
 #include <octobloom/gpu/streaming.h>
+#include <octobloom/opened.h>
 
 #include "cuda/cuda_test_data.h"
 #include "cuda/view_kernels.h"
@@ -248,6 +249,20 @@ const std::vector<door>& doors() {
          }
          append(result, cuda_engine().may_contain(f.view(), batch, result.data(), {}));
          append(result, f);
+         return result;
+       }},
+      {"opened",
+       [](auto) {
+         const auto batch = key_batch::integers(some_keys());
+         outcome result(bitmap_bytes(count));
+         opened<filter> f(make_filter(blocks, 8), cuda_engine());
+         f.insert(batch.slice(0, count / 2));
+         append(result, f.may_contain(batch, result.data()));
+         append(result, f.insert_new(batch, result.data()));
+         append(result, f.filter());
+         f.home().insert(std::uint64_t{3});
+         append(result, f.may_contain(batch, result.data()));
+         append(result, std::move(f).close());
          return result;
        }},
   };
@@ -527,6 +542,28 @@ TEST_F(EmulatedDevice, IsReportedAsLostAfterAFault) {
         std::_Exit(5);
       },
       ::testing::ExitedWithCode(3), "an earlier kernel of this program has failed");
+}
+
+TEST_F(EmulatedDevice, GetsAnOpenedFilterOnce) {
+  constexpr std::size_t calls = 30;
+  opened<filter> f(filter(plan_with_blocks(2000, 8)), cuda_engine());
+  const std::uint64_t bytes = f.unsettled().bytes();
+  const emulated::traffic before = emulated::copied_bytes();
+  std::vector<std::uint8_t> answers(bitmap_bytes(100));
+  for (std::size_t call = 0; call < calls; ++call) {
+    const key_batch keys = key_batch::integers(some_keys()).slice(100 * (call % 10), 100);
+    f.insert(keys.slice(0, 50));
+    EXPECT_GE(f.may_contain(keys, answers.data()), 50u);
+    f.insert_new(keys, answers.data());
+  }
+  const emulated::traffic meanwhile = emulated::copied_bytes();
+  EXPECT_GE(meanwhile.to_device - before.to_device, bytes);
+  EXPECT_LT(meanwhile.to_device - before.to_device, bytes + calls * 250 * 8 * 2);
+  EXPECT_LT(meanwhile.to_host - before.to_host, bytes) << "nothing but answers";
+  (void)f.filter();
+  const emulated::traffic after = emulated::copied_bytes();
+  EXPECT_EQ(after.to_host - meanwhile.to_host, bytes);
+  EXPECT_EQ(after.to_device, meanwhile.to_device);
 }
 
 TEST_F(EmulatedDevice, KeepsItsMemoryFromTheHost) {

@@ -19,6 +19,7 @@
 #include <octobloom/gpu/device.h>
 #include <octobloom/gpu/filter.h>
 #include <octobloom/gpu/streaming.h>
+#include <octobloom/opened.h>
 
 #include "cuda/cuda_test_data.h"
 #include "cuda/view_kernels.h"
@@ -402,6 +403,28 @@ TEST_F(Gpu, EngineRow) {
             reference_engine().insert_new(expected.view(), batch, answers.data(), {}));
   ASSERT_TRUE(same_words(expected, built));
   comparisons += 2 * keys.size();
+}
+
+TEST_F(Gpu, OpenedFilter) {
+  const auto keys = random_keys(200'000, 19);
+  const key_batch batch = key_batch::integers(keys);
+  const plan size = plan_for(keys.size(), 0.01);
+  filter expected(size);
+  opened<filter> held(filter(size), cuda_engine());
+  std::vector<std::uint8_t> answers(bitmap_bytes(1000));
+  std::vector<std::uint8_t> other(answers.size());
+  for (std::size_t first = 0; first < 20'000; first += 1000) {
+    const key_batch some = batch.slice(first, 1000);
+    expected.insert(some);
+    held.insert(some);
+    EXPECT_EQ(held.may_contain(batch.slice(first + 500, 1000), other.data()),
+              expected.may_contain(batch.slice(first + 500, 1000), answers.data()));
+    ASSERT_EQ(other, answers);
+    EXPECT_EQ(held.insert_new(some, other.data()), 0u);
+    comparisons += 2000;
+  }
+  EXPECT_EQ(held.unsettled().inserted_keys(), expected.inserted_keys());
+  ASSERT_TRUE(same_words(expected, held.filter()));
 }
 
 TEST_F(Gpu, MoreThan2To31Keys) {

@@ -147,7 +147,10 @@ cudaError_t device::copy(void* to, const void* from, std::size_t bytes, cudaMemc
     };
     std::byte* const target = place(to, to_device);
     const std::byte* const source = staged.empty() ? place(from, from_device) : staged.data();
-    if (target != nullptr && source != nullptr) std::memcpy(target, source, bytes);
+    if (target == nullptr || source == nullptr) return;
+    std::memcpy(target, source, bytes);
+    if (!from_device) copied.to_device += bytes;
+    if (!to_device) copied.to_host += bytes;
   });
   if (pageable && from_device) streams.finish(added);
   return broken;
@@ -205,6 +208,13 @@ std::uint64_t calls() {
   device& on = device::instance();
   const std::lock_guard lock(on.mutex);
   return on.calls;
+}
+
+traffic copied_bytes() {
+  device& on = device::instance();
+  const std::lock_guard lock(on.mutex);
+  on.streams.finish_all();
+  return on.copied;
 }
 
 void fail_call(std::uint64_t n, cudaError_t status) {

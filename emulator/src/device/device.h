@@ -47,6 +47,8 @@ class device {
   static thread_local int current;
   cudaError_t broken = cudaSuccess;  ///< what a device answers to everything after a fault
 
+  traffic copied;
+
   // Failures that a test asks for.
   std::uint64_t calls = 0;
   std::uint64_t call_to_fail = 0;

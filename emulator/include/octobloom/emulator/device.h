@@ -29,6 +29,13 @@ void set_schedule(const std::string& schedule);
 /// How often the program asked the runtime for something that can fail, so far.
 [[nodiscard]] std::uint64_t calls();
 
+/// Bytes that were copied between host and device so far. Runs what is queued.
+struct traffic {
+  std::uint64_t to_device = 0;
+  std::uint64_t to_host = 0;
+};
+[[nodiscard]] traffic copied_bytes();
+
 /// The n-th such call from now (from 1) does nothing and answers with `status`; 0: none does.
 void fail_call(std::uint64_t n, cudaError_t status);
 

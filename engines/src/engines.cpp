@@ -15,20 +15,35 @@ namespace octobloom {
 
 namespace {
 
-/// The engines, whole: what a room leaves out is done by the fastest engine of the CPU before it.
+const engine& automatic();
+
+/// What an engine leaves out is done by the fastest one of the CPU.
+const engine& stand_in() {
+  static const engine& cpu = automatic();
+  return cpu;
+}
+
+/// The engines, whole.
 const auto& table() noexcept {
   static const auto whole = [] {
     auto rows = engine_rows();
     static std::array<engine, std::tuple_size_v<decltype(rows)>> completed;
-    const engine* cpu = rows.front();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i]->cuckoo_may_contain == nullptr || rows[i]->hash == nullptr) {
-        engine& row = completed[i] = *rows[i];
-        if (row.cuckoo_may_contain == nullptr) row.cuckoo_may_contain = cpu->cuckoo_may_contain;
-        if (row.hash == nullptr) row.hash = cpu->hash;
-        rows[i] = &row;
+      if (rows[i]->cuckoo_may_contain != nullptr && rows[i]->hash != nullptr) continue;
+      engine& row = completed[i] = *rows[i];
+      if (row.cuckoo_may_contain == nullptr) {
+        row.cuckoo_may_contain = [](const cuckoo_view& view, const key_batch& keys,
+                                    std::uint8_t* bitmap, const bulk_options& options) {
+          return stand_in().cuckoo_may_contain(view, keys, bitmap, options);
+        };
       }
-      if (rows[i]->automatic && rows[i]->why_unavailable().empty()) cpu = rows[i];
+      if (row.hash == nullptr) {
+        row.hash = [](const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
+                      const bulk_options& options) {
+          stand_in().hash(keys, seed, hashes, options);
+        };
+      }
+      rows[i] = &row;
     }
     return rows;
   }();

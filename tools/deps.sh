@@ -2,11 +2,12 @@
 # Installs what is missing, and only that, on Debian or Ubuntu. Quick when nothing is missing.
 #
 #   tools/deps.sh [GROUP...]      groups: build test cli simd bench report speed format clang python
-#                                         qemu ports demo
+#                                         arrow qemu ports demo
 #
 # Without a group: what building, testing and measuring need. This is the one place with package
 # names; the versions we accept are in cmake/OctobloomDependencies.cmake. A package of another
-# processor (NAME:ARCHITECTURE) is not installed but unpacked below build/sysroot/ARCHITECTURE.
+# processor (NAME:ARCHITECTURE) is not installed but unpacked below build/sysroot/ARCHITECTURE, and
+# what comes from PyPI goes to build/python.
 set -euo pipefail
 
 # group  package  what for
@@ -30,6 +31,7 @@ format  clang-tidy-16        static checks
 clang   clang-16             the other compiler
 python  python3-dev          headers of the Python package
 python  python3-venv         its build environment
+arrow   python3-venv         the Python of the tests with pyarrow, which comes from PyPI
 qemu    qemu-user            SIMD targets that this processor does not have
 ports   qemu-user            emulator of other processors
 ports   g++-aarch64-linux-gnu  compiler for ARM
@@ -44,14 +46,14 @@ ports   libgmock-dev:s390x   GoogleMock for it
 ports   libxxhash-dev:s390x  xxHash for it
 demo    apt-file             Debian file index, the real data of the demo
 '
-defaults='build cli simd test bench qemu speed'
+defaults='build cli simd test bench arrow qemu speed'
 
 known=$(awk 'NF { print $1 }' <<<"$packages" | sort -u)
 groups=("$@")
 if ((${#groups[@]} == 0)); then read -ra groups <<<"$defaults"; fi
 for group in "${groups[@]}"; do
   if [[ $group == -h || $group == --help ]]; then
-    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    sed -n '2,10s/^# \{0,1\}//p' "$0"
     exit 0
   fi
   if ! grep -qx -- "$group" <<<"$known"; then
@@ -116,7 +118,27 @@ for architecture in $(printf '%s\n' "${foreign[@]##*:}" | sort -u); do
   done
   unpack_foreign "$architecture" "${names[@]}"
 done
-((${#missing[@]})) || exit 0
+
+# The Python of the tests, made anew when its packages are to be others.
+make_python() {
+  [[ " ${groups[*]} " == *" arrow "* ]] || return 0
+  local wanted=tests/c/requirements.txt
+  cmp -s "$wanted" build/python/installed.txt && return
+  echo "deps.sh: missing, will be put into build/python: $(grep -v '^#' "$wanted" | tr '\n' ' ')" >&2
+  mkdir -p build
+  if python3 -m venv --clear build/python &&
+    build/python/bin/pip install --quiet --disable-pip-version-check -r "$wanted"; then
+    cp "$wanted" build/python/installed.txt
+  else
+    rm -rf build/python
+    echo "deps.sh: no pyarrow from PyPI: the test that needs it is skipped" >&2
+  fi
+}
+
+if ((${#missing[@]} == 0)); then
+  make_python
+  exit 0
+fi
 
 as_root=()
 if ((EUID != 0)); then
@@ -137,4 +159,5 @@ elif ! install_missing 2>/dev/null; then
   apt update
   install_missing
 fi
+make_python
 echo "deps.sh: done" >&2

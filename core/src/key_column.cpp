@@ -860,6 +860,11 @@ class column_check {
       if (view.length <= 12) continue;
       require_pointer(column_.buffers, "buffers");
       if (view.buffer < 0 || view.buffer_offset < 0) fail_at(row, "a view of a negative place");
+      if (column_.buffer_sizes != nullptr &&
+          (static_cast<std::size_t>(view.buffer) >= column_.buffer_count ||
+           std::int64_t{view.buffer_offset} + view.length > column_.buffer_sizes[view.buffer])) {
+        fail_at(row, "a view beyond its buffers");
+      }
       if (column_.buffers[view.buffer] == nullptr) fail_at(row, "a view of no buffer");
     }
   }

@@ -50,10 +50,10 @@ plan plan_of(const filter_request& request) {
   if (request.blocks == 0 && request.k == 0) {
     return plan_for(request.expected_keys, request.target_fpr);
   }
-  if (request.expected_keys != 0 || request.target_fpr != 0) {
-    refuse("a filter is sized by keys and rate, or by blocks and k: give one of them");
-  }
-  return plan_with_blocks(request.blocks, request.k);
+  plan size = plan_with_blocks(request.blocks, request.k);
+  size.expected_keys = request.expected_keys;
+  size.target_fpr = request.target_fpr;
+  return size;
 }
 
 filter_options options_of(const filter_request& request) {
@@ -208,6 +208,13 @@ void any_filter::clear() {
   std::visit([](auto& f) { f.clear(); }, held_);
 }
 
+bool any_filter::may_contain_hash(std::uint64_t hash, key_family family) const {
+  return std::visit([&](const auto& f) { return f.may_contain_hash(hash, family); }, held_);
+}
+bool any_filter::insert_new_hash(std::uint64_t hash, key_family family) {
+  return std::visit([&](auto& f) { return f.insert_new_hash(hash, family); }, held_);
+}
+
 std::uint64_t any_filter::may_contain(const key_batch& keys, std::uint8_t* bitmap,
                                       const bulk_options& options) const {
   return std::visit([&](const auto& f) { return f.may_contain(keys, bitmap, options); }, held_);
@@ -219,15 +226,30 @@ std::uint64_t any_filter::may_contain(const key_columns& keys, const row_answers
 
 namespace {
 
-void insert_all(cuckoo_filter& f, const key_batch& keys, const bulk_options& options) {
-  if (f.insert(keys, options) == keys.size()) return;
+[[noreturn]] void refuse_full(const cuckoo_filter& f) {
   throw error(error_code::full, "the cuckoo filter is full at " +
                                     std::to_string(f.inserted_keys()) + " keys in " +
                                     std::to_string(f.slots()) +
                                     " slots, or has a key eight times: make a larger one");
 }
 
+void insert_all(cuckoo_filter& f, const key_batch& keys, const bulk_options& options) {
+  if (f.insert(keys, options) < keys.size()) refuse_full(f);
+}
+
 }  // namespace
+
+void any_filter::insert_hash(std::uint64_t hash, key_family family) {
+  std::visit(
+      [&](auto& f) {
+        if constexpr (std::is_same_v<decltype(f), cuckoo_filter&>) {
+          if (!f.insert_hash(hash, family)) refuse_full(f);
+        } else {
+          f.insert_hash(hash, family);
+        }
+      },
+      held_);
+}
 
 void any_filter::insert(const key_batch& keys, const bulk_options& options) {
   std::visit(
@@ -266,6 +288,18 @@ std::uint64_t any_filter::insert_new(const key_batch& keys, std::uint8_t* bitmap
 std::uint64_t any_filter::insert_new(const key_columns& keys, const row_answers& out,
                                      const bulk_options& options) {
   return std::visit([&](auto& f) { return f.insert_new(keys, out, options); }, held_);
+}
+
+bool any_filter::remove_hash(std::uint64_t hash, key_family family) {
+  return std::visit(
+      [&](auto& f) -> bool {
+        if constexpr (requires { f.remove_hash(hash, family); }) {
+          return f.remove_hash(hash, family);
+        } else {
+          refuse_call(kind(), "take keys back", &kind_row::removes);
+        }
+      },
+      held_);
 }
 
 std::uint64_t any_filter::remove(const key_batch& keys, std::uint8_t* bitmap,

@@ -49,11 +49,70 @@ static octobloom_plan plan_of(uint64_t keys, double fpr) {
   return plan;
 }
 
+/* Options and results, ready to be filled. */
+#define SIZED(type, name)           \
+  type name;                        \
+  memset(&(name), 0, sizeof(name)); \
+  (name).size = sizeof(name)
+
+static octobloom_call_options everywhere; /* on all threads */
+static octobloom_load_options unverified;
+
+static octobloom_create_options options_of(int32_t kind, const octobloom_plan* plan) {
+  SIZED(octobloom_create_options, options);
+  options.kind = kind;
+  options.expected_keys = plan->expected_keys;
+  options.target_fpr = plan->target_fpr;
+  options.blocks = plan->blocks;
+  options.k = plan->k;
+  return options;
+}
+
+static octobloom_status create(int32_t kind, const octobloom_plan* plan,
+                               octobloom_filter** filter) {
+  const octobloom_create_options options = options_of(kind, plan);
+  return octobloom_filter_create(&options, filter);
+}
+
+static octobloom_status create_growing(uint64_t keys, double fpr, uint32_t growth,
+                                       octobloom_filter** filter) {
+  SIZED(octobloom_create_options, options);
+  options.kind = OCTOBLOOM_GROWING;
+  options.expected_keys = keys;
+  options.target_fpr = fpr;
+  options.growth = growth;
+  return octobloom_filter_create(&options, filter);
+}
+
+static octobloom_load_options only(int32_t kind) {
+  SIZED(octobloom_load_options, options);
+  options.kinds = (uint32_t)1 << kind;
+  return options;
+}
+
 static octobloom_filter* new_filter(uint64_t keys, double fpr) {
   const octobloom_plan plan = plan_of(keys, fpr);
   octobloom_filter* filter = NULL;
-  OK(octobloom_filter_create(&plan, NULL, &filter));
+  OK(create(OCTOBLOOM_PLAIN, &plan, &filter));
   return filter;
+}
+
+static octobloom_facts facts_of(const octobloom_filter* filter) {
+  SIZED(octobloom_facts, facts);
+  OK(octobloom_filter_get_facts(filter, &facts));
+  return facts;
+}
+
+static octobloom_statistics statistics_of(const octobloom_filter* filter) {
+  SIZED(octobloom_statistics, statistics);
+  OK(octobloom_filter_get_statistics(filter, &statistics));
+  return statistics;
+}
+
+static octobloom_statistics view_statistics_of(const octobloom_view* view) {
+  SIZED(octobloom_statistics, statistics);
+  OK(octobloom_view_get_statistics(view, &statistics));
+  return statistics;
 }
 
 static void test_plans(const char* path) {
@@ -84,21 +143,21 @@ static void test_filters(const char* path) {
   octobloom_filter* filter = new_filter(COUNT, 0.001);
   octobloom_filter* other = new_filter(COUNT, 0.001);
   octobloom_keys keys = integers(0, COUNT);
-  octobloom_info info;
+  octobloom_facts facts;
   octobloom_statistics statistics;
   uint8_t bitmap[(2 * COUNT + 7) / 8];
   uint64_t count = 0;
   (void)path;
 
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   keys = integers(0, 2 * COUNT);
-  OK(octobloom_filter_may_contain(filter, &keys, bitmap, &count, 0));
+  OK(octobloom_filter_may_contain(filter, &keys, &everywhere, bitmap, &count));
   CHECK(count >= COUNT && count < COUNT + 20);
   CHECK(bitmap[0] == 0xFF && bitmap[COUNT / 8 - 1] == 0xFF);
-  OK(octobloom_filter_may_contain(filter, &keys, NULL, NULL, 1));
+  OK(octobloom_filter_may_contain(filter, &keys, NULL, NULL, NULL));
 
   keys = lines();
-  OK(octobloom_filter_insert_new(other, &keys, bitmap, &count, 1));
+  OK(octobloom_filter_insert_new(other, &keys, NULL, bitmap, &count));
   CHECK(count == 3 && bitmap[0] == 0x0B); /* red, green and the empty line; the second red is not */
   CHECK(octobloom_filter_may_contain_hash(other, octobloom_hash_bytes("green", 5, 0),
                                           OCTOBLOOM_FAMILY_STRINGS));
@@ -114,15 +173,15 @@ static void test_filters(const char* path) {
   OK(octobloom_filter_merge(filter, other));
   CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_bytes("blue", 4, 0),
                                           OCTOBLOOM_FAMILY_STRINGS));
-  OK(octobloom_filter_get_info(filter, &info));
-  CHECK(info.inserted_keys == COUNT + 5 && info.planned_keys == COUNT && info.levels == 1);
-  CHECK(info.bytes == 64 * (uint64_t)info.blocks && info.seed == 0 && !info.callers_hashes);
-  OK(octobloom_filter_get_statistics(filter, &statistics));
+  facts = facts_of(filter);
+  CHECK(facts.inserted_keys == COUNT + 5 && facts.planned_keys == COUNT && facts.levels == 1);
+  CHECK(facts.bytes == 64 * (uint64_t)facts.blocks && facts.seed == 0 && !facts.callers_hashes);
+  statistics = statistics_of(filter);
   CHECK(statistics.fill > 0.3 && statistics.fill < 0.7);
   CHECK(statistics.estimated_keys > 950 && statistics.estimated_keys < 1060);
   CHECK(statistics.current_fpr > 0.0003 && statistics.current_fpr < 0.002);
   OK(octobloom_filter_clear(filter));
-  OK(octobloom_filter_get_statistics(filter, &statistics));
+  statistics = statistics_of(filter);
   CHECK(statistics.fill == 0 && statistics.estimated_keys == 0);
   octobloom_filter_destroy(other);
   octobloom_filter_destroy(filter);
@@ -132,169 +191,174 @@ static void test_filters(const char* path) {
 static void test_files(const char* path) {
   octobloom_filter* filter = new_filter(COUNT, 0.001);
   octobloom_filter* loaded = NULL;
-  octobloom_growing* growing = NULL;
+  octobloom_filter* growing = NULL;
   const octobloom_keys keys = integers(0, COUNT);
+  const octobloom_load_options growing_only = only(OCTOBLOOM_GROWING);
+  octobloom_load_options two_kinds = only(OCTOBLOOM_CUCKOO);
   uint64_t count = 0;
   FILE* file;
+  two_kinds.kinds |= 1 << OCTOBLOOM_GROWING;
 
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   OK(octobloom_filter_save(filter, path));
-  OK(octobloom_filter_load(path, 1, &loaded));
-  OK(octobloom_filter_may_contain(loaded, &keys, NULL, &count, 1));
+  OK(octobloom_filter_load(path, NULL, &loaded));
+  OK(octobloom_filter_may_contain(loaded, &keys, NULL, NULL, &count));
   CHECK(count == COUNT);
   octobloom_filter_destroy(loaded);
   loaded = NULL;
   FAILS(OCTOBLOOM_BAD_FILE, "holds a plain filter, not a growing one",
-        octobloom_growing_load(path, 1, &growing));
+        octobloom_filter_load(path, &growing_only, &growing));
+  FAILS(OCTOBLOOM_BAD_FILE, "holds a plain filter, not a growing or cuckoo one",
+        octobloom_filter_load(path, &two_kinds, &growing));
   CHECK(growing == NULL);
 
   file = fopen(path, "r+b"); /* one bit of the body */
   CHECK(file != NULL && fseek(file, 200, SEEK_SET) == 0 && fputc(0x5A, file) != EOF);
   CHECK(file != NULL && fclose(file) == 0);
-  FAILS(OCTOBLOOM_BAD_FILE, "checksum", octobloom_filter_load(path, 1, &loaded));
+  FAILS(OCTOBLOOM_BAD_FILE, "checksum", octobloom_filter_load(path, NULL, &loaded));
   CHECK(loaded == NULL);
-  OK(octobloom_filter_load(path, 0, &loaded));
+  OK(octobloom_filter_load(path, &unverified, &loaded));
   octobloom_filter_destroy(loaded);
   CHECK(remove(path) == 0);
-  FAILS(OCTOBLOOM_IO, path, octobloom_filter_load(path, 1, &loaded));
+  FAILS(OCTOBLOOM_IO, path, octobloom_filter_load(path, NULL, &loaded));
   FAILS(OCTOBLOOM_IO, "no/such", octobloom_filter_save(filter, "no/such/folder/x.octobloom"));
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "path is null", octobloom_filter_load(NULL, 1, &loaded));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "path is null", octobloom_filter_load(NULL, NULL, &loaded));
   octobloom_filter_destroy(filter);
 }
 
 static void test_bytes(const char* path) {
-  octobloom_growing* growing = NULL;
-  octobloom_growing* back = NULL;
+  octobloom_filter* growing = NULL;
+  octobloom_filter* back = NULL;
   octobloom_filter* filter = NULL;
   const octobloom_keys keys = integers(0, COUNT);
+  const octobloom_load_options plain_only = only(OCTOBLOOM_PLAIN);
   unsigned char* bytes;
   unsigned char* in_file;
   uint64_t size = 0;
   uint64_t count = 0;
   FILE* file;
 
-  OK(octobloom_growing_create(10, 0.01, 2, 1, NULL, &growing));
-  OK(octobloom_growing_insert(growing, &keys, 1));
-  OK(octobloom_growing_to_bytes(growing, NULL, 0, &size));
+  OK(create_growing(10, 0.01, 2, &growing));
+  OK(octobloom_filter_insert(growing, &keys, NULL));
+  OK(octobloom_filter_to_bytes(growing, NULL, 0, &size));
   CHECK(size > 1000);
   bytes = (unsigned char*)malloc((size_t)size + 1);
   in_file = (unsigned char*)malloc((size_t)size + 1);
   memset(bytes, 0xEE, (size_t)size + 1);
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "bytes, the memory for them",
-        octobloom_growing_to_bytes(growing, bytes, size - 1, &size));
+        octobloom_filter_to_bytes(growing, bytes, size - 1, &size));
   CHECK(bytes[0] == 0xEE);
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "size is null",
-        octobloom_growing_to_bytes(growing, bytes, size, NULL));
-  OK(octobloom_growing_to_bytes(growing, bytes, size, &size));
+        octobloom_filter_to_bytes(growing, bytes, size, NULL));
+  OK(octobloom_filter_to_bytes(growing, bytes, size, &size));
   CHECK(bytes[size] == 0xEE);
-  OK(octobloom_growing_save(growing, path));
+  OK(octobloom_filter_save(growing, path));
   file = fopen(path, "rb");
   CHECK(file != NULL && fread(in_file, 1, (size_t)size + 1, file) == size);
   CHECK(file != NULL && fclose(file) == 0);
   CHECK(memcmp(bytes, in_file, (size_t)size) == 0);
   CHECK(remove(path) == 0);
 
-  OK(octobloom_growing_from_bytes(bytes, size, 1, &back));
-  OK(octobloom_growing_may_contain(back, &keys, NULL, &count, 1));
+  OK(octobloom_filter_from_bytes(bytes, size, NULL, &back));
+  OK(octobloom_filter_may_contain(back, &keys, NULL, NULL, &count));
   CHECK(count == COUNT);
-  octobloom_growing_destroy(back);
+  octobloom_filter_destroy(back);
   back = NULL;
-  FAILS(OCTOBLOOM_BAD_FILE, "cut off", octobloom_growing_from_bytes(bytes, size - 1, 1, &back));
-  FAILS(OCTOBLOOM_BAD_FILE, "appended", octobloom_growing_from_bytes(bytes, size + 1, 1, &back));
+  FAILS(OCTOBLOOM_BAD_FILE, "cut off", octobloom_filter_from_bytes(bytes, size - 1, NULL, &back));
+  FAILS(OCTOBLOOM_BAD_FILE, "appended", octobloom_filter_from_bytes(bytes, size + 1, NULL, &back));
   FAILS(OCTOBLOOM_BAD_FILE, "holds a growing filter, not a plain one",
-        octobloom_filter_from_bytes(bytes, size, 1, &filter));
+        octobloom_filter_from_bytes(bytes, size, &plain_only, &filter));
   bytes[size - 1] ^= 1;
-  FAILS(OCTOBLOOM_BAD_FILE, "checksum", octobloom_growing_from_bytes(bytes, size, 1, &back));
+  FAILS(OCTOBLOOM_BAD_FILE, "checksum", octobloom_filter_from_bytes(bytes, size, NULL, &back));
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "bytes is null",
-        octobloom_growing_from_bytes(NULL, size, 1, &back));
+        octobloom_filter_from_bytes(NULL, size, NULL, &back));
   CHECK(back == NULL && filter == NULL);
   free(bytes);
   free(in_file);
-  octobloom_growing_destroy(growing);
+  octobloom_filter_destroy(growing);
 }
 
 static void test_growing(const char* path) {
-  octobloom_growing* growing = NULL;
-  octobloom_growing* loaded = NULL;
+  octobloom_filter* growing = NULL;
+  octobloom_filter* loaded = NULL;
   const octobloom_keys keys = integers(0, COUNT);
   const octobloom_keys all = integers(0, 2 * COUNT);
-  octobloom_info info;
+  octobloom_facts facts;
   octobloom_statistics statistics;
   uint64_t count = 0;
 
-  OK(octobloom_growing_create(10, 0.001, 0, 0, NULL, &growing));
-  OK(octobloom_growing_insert(growing, &keys, 1));
-  OK(octobloom_growing_get_info(growing, &info));
-  CHECK(info.levels == 7 && info.planned_keys == 10 && info.inserted_keys == COUNT);
-  OK(octobloom_growing_insert_new(growing, &all, NULL, &count, 1));
+  OK(create_growing(10, 0.001, 0, &growing));
+  OK(octobloom_filter_insert(growing, &keys, NULL));
+  facts = facts_of(growing);
+  CHECK(facts.levels == 7 && facts.planned_keys == 10 && facts.inserted_keys == COUNT);
+  OK(octobloom_filter_insert_new(growing, &all, NULL, NULL, &count));
   CHECK(count <= COUNT && count > COUNT - 10);
-  OK(octobloom_growing_get_statistics(growing, &statistics));
+  statistics = statistics_of(growing);
   CHECK(statistics.current_fpr < 0.001 && statistics.estimated_keys > 2 * COUNT - 10);
-  OK(octobloom_growing_save(growing, path));
-  OK(octobloom_growing_load(path, 1, &loaded));
+  OK(octobloom_filter_save(growing, path));
+  OK(octobloom_filter_load(path, NULL, &loaded));
   CHECK(remove(path) == 0);
-  OK(octobloom_growing_may_contain(loaded, &all, NULL, &count, 1));
+  OK(octobloom_filter_may_contain(loaded, &all, NULL, NULL, &count));
   CHECK(count == 2 * COUNT);
-  OK(octobloom_growing_clear(loaded));
-  OK(octobloom_growing_get_info(loaded, &info));
-  CHECK(info.levels == 1 && info.inserted_keys == 0);
-  octobloom_growing_destroy(loaded);
-  octobloom_growing_destroy(growing);
+  OK(octobloom_filter_clear(loaded));
+  facts = facts_of(loaded);
+  CHECK(facts.levels == 1 && facts.inserted_keys == 0);
+  octobloom_filter_destroy(loaded);
+  octobloom_filter_destroy(growing);
   growing = NULL;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "2 to 16",
-        octobloom_growing_create(10, 0.1, 99, 0, NULL, &growing));
-  OK(octobloom_growing_create(1, 2e-8, 2, 1, NULL, &growing));
-  FAILS(OCTOBLOOM_FULL, "start with more keys", octobloom_growing_insert(growing, &keys, 1));
-  octobloom_growing_destroy(growing);
-  octobloom_growing_destroy(NULL);
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "2 to 16", create_growing(10, 0.1, 99, &growing));
+  OK(create_growing(1, 2e-8, 2, &growing));
+  FAILS(OCTOBLOOM_FULL, "start with more keys", octobloom_filter_insert(growing, &keys, NULL));
+  octobloom_filter_destroy(growing);
+  octobloom_filter_destroy(NULL);
 }
 
 static void test_counting(const char* path) {
   const octobloom_plan plan = plan_of(COUNT, 0.001);
-  octobloom_counting* counting = NULL;
-  octobloom_counting* loaded = NULL;
+  octobloom_filter* counting = NULL;
+  octobloom_filter* loaded = NULL;
   octobloom_filter* snapshot = NULL;
   const octobloom_keys keys = integers(0, COUNT);
   const octobloom_keys half = integers(COUNT / 2, COUNT / 2);
-  octobloom_info info;
+  octobloom_facts facts;
   octobloom_statistics statistics;
   uint8_t bitmap[(COUNT + 7) / 8];
   uint64_t count = 0;
 
-  OK(octobloom_counting_create(&plan, NULL, &counting));
-  OK(octobloom_counting_insert_new(counting, &keys, NULL, &count, 1));
+  OK(create(OCTOBLOOM_COUNTING, &plan, &counting));
+  OK(octobloom_filter_insert_new(counting, &keys, NULL, NULL, &count));
   CHECK(count <= COUNT && count > COUNT - 10);
-  OK(octobloom_counting_insert(counting, &keys, 1));
-  OK(octobloom_counting_insert(counting, &keys, 1));
-  OK(octobloom_counting_get_info(counting, &info));
-  CHECK(info.bytes == 320 * (uint64_t)info.blocks && info.inserted_keys == 2 * COUNT + count);
-  OK(octobloom_counting_snapshot(counting, &snapshot));
-  OK(octobloom_counting_remove(counting, &half, bitmap, &count, 1));
+  OK(octobloom_filter_insert(counting, &keys, NULL));
+  OK(octobloom_filter_insert(counting, &keys, NULL));
+  facts = facts_of(counting);
+  CHECK(facts.bytes == 320 * (uint64_t)facts.blocks && facts.inserted_keys == 2 * COUNT + count);
+  OK(octobloom_filter_snapshot(counting, &snapshot));
+  OK(octobloom_filter_remove(counting, &half, NULL, bitmap, &count));
   CHECK(count == COUNT / 2 && bitmap[0] == 0xFF);
-  OK(octobloom_counting_save(counting, path));
-  OK(octobloom_counting_load(path, 1, &loaded));
+  OK(octobloom_filter_save(counting, path));
+  OK(octobloom_filter_load(path, NULL, &loaded));
   CHECK(remove(path) == 0);
-  OK(octobloom_counting_may_contain(loaded, &keys, NULL, &count, 1));
+  OK(octobloom_filter_may_contain(loaded, &keys, NULL, NULL, &count));
   CHECK(count == COUNT);
-  OK(octobloom_counting_merge(loaded, counting));
-  OK(octobloom_counting_get_statistics(loaded, &statistics));
+  OK(octobloom_filter_merge(loaded, counting));
+  statistics = statistics_of(loaded);
   CHECK(statistics.fill > 0.2);
-  OK(octobloom_counting_clear(loaded));
-  OK(octobloom_counting_may_contain(loaded, &keys, NULL, &count, 1));
+  OK(octobloom_filter_clear(loaded));
+  OK(octobloom_filter_may_contain(loaded, &keys, NULL, NULL, &count));
   CHECK(count == 0);
-  OK(octobloom_filter_may_contain(snapshot, &keys, NULL, &count, 1));
+  OK(octobloom_filter_may_contain(snapshot, &keys, NULL, NULL, &count));
   CHECK(count == COUNT);
   octobloom_filter_destroy(snapshot);
-  octobloom_counting_destroy(loaded);
-  octobloom_counting_destroy(counting);
-  octobloom_counting_destroy(NULL);
+  octobloom_filter_destroy(loaded);
+  octobloom_filter_destroy(counting);
+  octobloom_filter_destroy(NULL);
 }
 
 static void test_views(const char* path) {
   enum { BLOCKS = 40 };
   static unsigned char memory[64 * (BLOCKS + 1)];
   const octobloom_keys keys = integers(0, COUNT);
-  const octobloom_options options = {9, 0};
+  octobloom_create_options options;
   octobloom_view view = {NULL, BLOCKS, 8, 9, 0};
   octobloom_view inside;
   octobloom_plan plan;
@@ -307,31 +371,34 @@ static void test_views(const char* path) {
   view.words = (uint64_t*)(void*)(memory + shift);
 
   OK(octobloom_plan_with_blocks(BLOCKS, 8, &plan));
-  OK(octobloom_filter_create(&plan, &options, &filter));
-  OK(octobloom_filter_insert_new(filter, &keys, NULL, &count, 1));
-  OK(octobloom_view_insert_new(&view, &keys, NULL, &fresh, 1));
+  options = options_of(OCTOBLOOM_PLAIN, &plan);
+  options.seed = 9;
+  OK(octobloom_filter_create(&options, &filter));
+  OK(octobloom_filter_insert_new(filter, &keys, NULL, NULL, &count));
+  OK(octobloom_view_insert_new(&view, &keys, NULL, NULL, &fresh));
   CHECK(fresh == count);
   OK(octobloom_filter_get_view(filter, &inside));
   CHECK(inside.blocks == BLOCKS && inside.k == 8 && inside.seed == 9);
   CHECK(memcmp(inside.words, view.words, 64 * BLOCKS) == 0);
-  OK(octobloom_view_may_contain(&view, &keys, NULL, &count, 1));
+  OK(octobloom_view_may_contain(&view, &keys, NULL, NULL, &count));
   CHECK(count == COUNT);
-  OK(octobloom_view_get_statistics(&view, &statistics));
+  statistics = view_statistics_of(&view);
   CHECK(statistics.fill > 0.2 && statistics.fill < 0.5);
-  OK(octobloom_view_insert(&view, &keys, 1));
+  OK(octobloom_view_insert(&view, &keys, NULL));
   CHECK(memcmp(inside.words, view.words, 64 * BLOCKS) == 0);
   octobloom_filter_destroy(filter);
 
   view.words = (uint64_t*)(void*)(memory + shift + 8);
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "aligned to 64 bytes", octobloom_view_insert(&view, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "aligned to 64 bytes",
+        octobloom_view_insert(&view, &keys, NULL));
   view.words = NULL;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "words is null", octobloom_view_insert(&view, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "words is null", octobloom_view_insert(&view, &keys, NULL));
   view.words = (uint64_t*)(void*)(memory + shift);
   view.k = 25;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "k is from 1 to 24", octobloom_view_insert(&view, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "k is from 1 to 24", octobloom_view_insert(&view, &keys, NULL));
   view.k = 8;
   view.callers_hashes = 1;
-  FAILS(OCTOBLOOM_WRONG_KEY, "hashes", octobloom_view_insert(&view, &keys, 1));
+  FAILS(OCTOBLOOM_WRONG_KEY, "hashes", octobloom_view_insert(&view, &keys, NULL));
 }
 
 /* Every place and kind of a length that is none, in short batches and long ones. */
@@ -348,30 +415,30 @@ static void test_offsets(octobloom_filter* filter) {
   uint64_t count = 99;
   size_t c, i, h;
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0 no length: from 0 to 0, less a separator of 1",
-        octobloom_filter_insert(filter, &keys, 1));
+        octobloom_filter_insert(filter, &keys, NULL));
   keys.separator = 0; /* two empty strings */
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   keys.bytes = NULL;
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   keys.separator = UINT64_MAX;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0", octobloom_filter_insert(filter, &keys, NULL));
   keys.bytes = bytes;
   keys.offsets = offsets;
   for (i = 0; i <= LONG; ++i) offsets[i] = 3 * i;
   for (keys.separator = 0; keys.separator <= 3; ++keys.separator) {
     for (c = 0; c < sizeof counts / sizeof *counts; ++c) {
       keys.count = counts[c];
-      OK(octobloom_filter_may_contain(filter, &keys, bitmap, NULL, 1));
+      OK(octobloom_filter_may_contain(filter, &keys, NULL, bitmap, NULL));
       for (i = 0; i < keys.count; i += i < 20 || i + 20 > keys.count ? 1 : 37) {
         const uint64_t before = offsets[i];
         memset(bitmap, 0x5A, sizeof bitmap);
         offsets[i] = 3 * (i + 1) + 1 - keys.separator; /* too near to the next one, by one */
         FAILS(OCTOBLOOM_INVALID_ARGUMENT, "no length",
-              octobloom_filter_may_contain(filter, &keys, bitmap, &count, 1));
+              octobloom_filter_may_contain(filter, &keys, NULL, bitmap, &count));
         for (h = 0; h < sizeof huge / sizeof *huge; ++h) {
           offsets[i] = huge[h];
           FAILS(OCTOBLOOM_INVALID_ARGUMENT, "no length",
-                octobloom_filter_insert_new(filter, &keys, bitmap, &count, 1));
+                octobloom_filter_insert_new(filter, &keys, NULL, bitmap, &count));
         }
         CHECK(bitmap[0] == 0x5A && count == 99);
         offsets[i] = before;
@@ -379,10 +446,10 @@ static void test_offsets(octobloom_filter* filter) {
     }
   }
   keys.separator = 4;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "string 0", octobloom_filter_insert(filter, &keys, NULL));
   keys.separator = 0;
   keys.bytes = NULL;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "bytes is null", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "bytes is null", octobloom_filter_insert(filter, &keys, NULL));
 }
 
 static void test_errors(const char* path) {
@@ -390,43 +457,48 @@ static void test_errors(const char* path) {
   octobloom_filter* filter = new_filter(COUNT, 0.01);
   octobloom_filter* other = new_filter(COUNT, 0.1);
   octobloom_filter* hashes = NULL;
-  octobloom_options options = {1, 1};
+  octobloom_create_options options;
   octobloom_keys keys = integers(0, 4);
-  octobloom_info info;
+  octobloom_facts facts;
   int status;
   (void)path;
   CHECK(octobloom_message()[0] == '\0');
 
   FAILS(OCTOBLOOM_MISMATCH, "blocks", octobloom_filter_merge(filter, other));
-  OK(octobloom_filter_get_info(filter, &info));
-  CHECK(info.inserted_keys == 0);
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "filter is null", octobloom_filter_insert(NULL, &keys, 1));
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "keys is null", octobloom_filter_insert(filter, NULL, 1));
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "info is null", octobloom_filter_get_info(filter, NULL));
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "result is null", octobloom_filter_create(&plan, NULL, NULL));
+  facts = facts_of(filter);
+  CHECK(facts.inserted_keys == 0);
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "filter is null", octobloom_filter_insert(NULL, &keys, NULL));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "keys is null", octobloom_filter_insert(filter, NULL, NULL));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "facts is null", octobloom_filter_get_facts(filter, NULL));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "result is null", create(OCTOBLOOM_PLAIN, &plan, NULL));
   keys.kind = 3;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "kind is 0, 1 or 2", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "kind is 0, 1 or 2",
+        octobloom_filter_insert(filter, &keys, NULL));
   keys.kind = OCTOBLOOM_STRINGS;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "offsets is null", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "offsets is null",
+        octobloom_filter_insert(filter, &keys, NULL));
   test_offsets(filter);
   keys.kind = OCTOBLOOM_INTEGERS;
   keys.values = NULL;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "values is null", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "values is null", octobloom_filter_insert(filter, &keys, NULL));
   keys.count = 0;
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
 
   plan.target_fpr = -1;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "target rate", octobloom_filter_create(&plan, NULL, &hashes));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "target rate", create(OCTOBLOOM_PLAIN, &plan, &hashes));
   plan.target_fpr = 0.01;
-  OK(octobloom_filter_create(&plan, &options, &hashes));
+  options = options_of(OCTOBLOOM_PLAIN, &plan);
+  options.seed = 1;
+  options.callers_hashes = 1;
+  OK(octobloom_filter_create(&options, &hashes));
   keys = integers(0, 4);
-  FAILS(OCTOBLOOM_WRONG_KEY, "hashes", octobloom_filter_insert(hashes, &keys, 1));
+  FAILS(OCTOBLOOM_WRONG_KEY, "hashes", octobloom_filter_insert(hashes, &keys, NULL));
   keys.kind = OCTOBLOOM_HASHES;
-  OK(octobloom_filter_insert(hashes, &keys, 1));
+  OK(octobloom_filter_insert(hashes, &keys, NULL));
   FAILS(OCTOBLOOM_MISMATCH, "hash id", octobloom_filter_merge(filter, hashes));
 
   plan.blocks = UINT32_MAX; /* 256 GiB: refused before anything is taken */
-  status = (int)octobloom_filter_create(&plan, NULL, &other);
+  status = (int)create(OCTOBLOOM_PLAIN, &plan, &other);
   CHECK(status == OCTOBLOOM_OUT_OF_MEMORY || status == OCTOBLOOM_OK);
 
   CHECK(strcmp(octobloom_status_name(OCTOBLOOM_OK), "ok") == 0);
@@ -469,74 +541,72 @@ static void set_all_bits(const char* path, size_t first, size_t size) {
 }
 
 static octobloom_verdict verdict_of(const octobloom_filter* filter) {
-  octobloom_statistics statistics;
-  OK(octobloom_filter_get_statistics(filter, &statistics));
-  return statistics.verdict;
+  return (octobloom_verdict)statistics_of(filter).verdict;
 }
 
 static void test_verdicts(const char* path) {
   octobloom_plan plan = plan_of(COUNT, 0.01);
   octobloom_filter* filter = new_filter(COUNT, 0.01);
   octobloom_filter* liar = NULL;
-  octobloom_counting* counting = NULL;
-  octobloom_growing* growing = NULL;
+  octobloom_filter* counting = NULL;
+  octobloom_filter* growing = NULL;
   octobloom_statistics statistics;
-  octobloom_info info;
+  octobloom_facts facts;
   octobloom_view view;
   octobloom_keys keys = integers(0, COUNT);
   CHECK(strcmp(octobloom_verdict_name(OCTOBLOOM_VERDICT_FINE), "fine") == 0);
   CHECK(strcmp(octobloom_verdict_name(OCTOBLOOM_VERDICT_FULL), "full") == 0);
   CHECK(strcmp(octobloom_verdict_name(OCTOBLOOM_VERDICT_OVER_FULL), "over-full") == 0);
 
-  OK(octobloom_filter_insert(filter, &keys, 1));
-  OK(octobloom_filter_insert(filter, &keys, 1)); /* repeats count for nothing */
+  OK(octobloom_filter_insert(filter, &keys, NULL));
+  OK(octobloom_filter_insert(filter, &keys, NULL)); /* repeats count for nothing */
   CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_FINE);
   keys = integers(COUNT, COUNT / 5);
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_FULL);
   keys = integers(COUNT, COUNT);
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_OVER_FULL);
   OK(octobloom_filter_get_view(filter, &view));
-  OK(octobloom_view_get_statistics(&view, &statistics));
+  statistics = view_statistics_of(&view);
   CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FULL); /* by fill: 0.7 of the bits */
 
   OK(octobloom_filter_clear(filter));
   CHECK(verdict_of(filter) == OCTOBLOOM_VERDICT_FINE);
   OK(octobloom_filter_save(filter, path));
   set_all_bits(path, 0, 0);
-  OK(octobloom_filter_load(path, 1, &liar));
-  OK(octobloom_filter_get_info(liar, &info));
-  CHECK(info.inserted_keys == 0 && verdict_of(liar) == OCTOBLOOM_VERDICT_OVER_FULL);
+  OK(octobloom_filter_load(path, NULL, &liar));
+  facts = facts_of(liar);
+  CHECK(facts.inserted_keys == 0 && verdict_of(liar) == OCTOBLOOM_VERDICT_OVER_FULL);
 
   keys = integers(0, COUNT);
-  OK(octobloom_counting_create(&plan, NULL, &counting));
-  OK(octobloom_counting_insert(counting, &keys, 1));
-  OK(octobloom_counting_get_statistics(counting, &statistics));
+  OK(create(OCTOBLOOM_COUNTING, &plan, &counting));
+  OK(octobloom_filter_insert(counting, &keys, NULL));
+  statistics = statistics_of(counting);
   CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FINE);
   keys = integers(COUNT, COUNT / 5);
-  OK(octobloom_counting_insert(counting, &keys, 1));
-  OK(octobloom_counting_get_statistics(counting, &statistics));
+  OK(octobloom_filter_insert(counting, &keys, NULL));
+  statistics = statistics_of(counting);
   CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FULL);
   keys = integers(COUNT, COUNT);
-  OK(octobloom_counting_insert(counting, &keys, 1));
-  OK(octobloom_counting_get_statistics(counting, &statistics));
+  OK(octobloom_filter_insert(counting, &keys, NULL));
+  statistics = statistics_of(counting);
   CHECK(statistics.verdict == OCTOBLOOM_VERDICT_OVER_FULL);
 
-  OK(octobloom_growing_create(COUNT, 0.01, 0, 0, NULL, &growing));
-  OK(octobloom_growing_insert(growing, &keys, 1));
-  OK(octobloom_growing_get_statistics(growing, &statistics));
+  OK(create_growing(COUNT, 0.01, 0, &growing));
+  OK(octobloom_filter_insert(growing, &keys, NULL));
+  statistics = statistics_of(growing);
   CHECK(statistics.verdict == OCTOBLOOM_VERDICT_FINE);
-  OK(octobloom_growing_save(growing, path));
-  octobloom_growing_destroy(growing);
+  OK(octobloom_filter_save(growing, path));
+  octobloom_filter_destroy(growing);
   set_all_bits(path, 128, 0); /* behind its table of one level */
-  OK(octobloom_growing_load(path, 1, &growing));
-  OK(octobloom_growing_get_statistics(growing, &statistics));
+  OK(octobloom_filter_load(path, NULL, &growing));
+  statistics = statistics_of(growing);
   CHECK(statistics.verdict == OCTOBLOOM_VERDICT_OVER_FULL);
 
   CHECK(remove(path) == 0);
-  octobloom_growing_destroy(growing);
-  octobloom_counting_destroy(counting);
+  octobloom_filter_destroy(growing);
+  octobloom_filter_destroy(counting);
   octobloom_filter_destroy(liar);
   octobloom_filter_destroy(filter);
 }
@@ -549,96 +619,430 @@ static octobloom_keys hashes_of(int32_t family) {
 }
 
 static uint32_t families_in(const octobloom_filter* filter) {
-  octobloom_info info;
-  memset(&info, 0, sizeof info);
-  OK(octobloom_filter_get_info(filter, &info));
-  return info.families;
+  return facts_of(filter).families;
 }
 
 static void test_families(const char* path) {
   octobloom_filter* filter = new_filter(COUNT, 0.001);
   octobloom_filter* loaded = NULL;
-  octobloom_growing* growing = NULL;
-  octobloom_counting* counting = NULL;
+  octobloom_filter* growing = NULL;
+  octobloom_filter* counting = NULL;
   const octobloom_plan plan = plan_of(COUNT, 0.001);
-  octobloom_info info;
+  octobloom_facts facts;
   octobloom_keys keys = lines();
   octobloom_view view;
   uint64_t count = 99;
   uint8_t bitmap = 0x77;
 
   CHECK(families_in(filter) == 0);
-  OK(octobloom_filter_may_contain(filter, &keys, NULL, NULL, 1));
+  OK(octobloom_filter_may_contain(filter, &keys, NULL, NULL, NULL));
   keys = integers(0, 8);
-  OK(octobloom_filter_insert(filter, &keys, 1));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   CHECK(families_in(filter) == OCTOBLOOM_FAMILY_INTEGERS);
   keys = lines();
   FAILS(OCTOBLOOM_WRONG_KEY, "integers",
-        octobloom_filter_may_contain(filter, &keys, &bitmap, &count, 1));
+        octobloom_filter_may_contain(filter, &keys, NULL, &bitmap, &count));
   CHECK(bitmap == 0x77 && count == 99);
   CHECK(octobloom_filter_may_contain_hash(filter, 1, 0) == -OCTOBLOOM_WRONG_KEY);
   CHECK(strstr(octobloom_message(), "hashes") != NULL);
   CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_integer(7, 0),
                                           OCTOBLOOM_FAMILY_INTEGERS) == 1);
   OK(octobloom_filter_accept_any_family(filter, 1));
-  OK(octobloom_filter_may_contain(filter, &keys, &bitmap, &count, 1));
+  OK(octobloom_filter_may_contain(filter, &keys, NULL, &bitmap, &count));
   CHECK(octobloom_filter_may_contain_hash(filter, 1, 0) >= 0);
   OK(octobloom_filter_accept_any_family(filter, 0));
-  FAILS(OCTOBLOOM_WRONG_KEY, "strings", octobloom_filter_may_contain(filter, &keys, NULL, NULL, 1));
+  FAILS(OCTOBLOOM_WRONG_KEY, "strings",
+        octobloom_filter_may_contain(filter, &keys, NULL, NULL, NULL));
 
   keys = hashes_of(OCTOBLOOM_FAMILY_COMPOSITES);
-  OK(octobloom_filter_insert_new(filter, &keys, NULL, NULL, 1));
+  OK(octobloom_filter_insert_new(filter, &keys, NULL, NULL, NULL));
   CHECK(families_in(filter) == 9);
   keys = integers(0, 3); /* the bits of doubles */
   keys.family = OCTOBLOOM_FAMILY_FLOATS;
   FAILS(OCTOBLOOM_WRONG_KEY, "floating point",
-        octobloom_filter_may_contain(filter, &keys, NULL, NULL, 1));
-  OK(octobloom_filter_insert(filter, &keys, 1));
+        octobloom_filter_may_contain(filter, &keys, NULL, NULL, NULL));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
   octobloom_filter_insert_hash(filter, 5, 0);
   CHECK(octobloom_filter_insert_new_hash(filter, 5, OCTOBLOOM_FAMILY_STRINGS) == 0);
   CHECK(families_in(filter) == 31);
   keys.family = 3;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 3", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 3", octobloom_filter_insert(filter, &keys, NULL));
   keys.family = OCTOBLOOM_FAMILY_STRINGS;
-  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 4", octobloom_filter_insert(filter, &keys, 1));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 4", octobloom_filter_insert(filter, &keys, NULL));
 
   OK(octobloom_filter_save(filter, path));
-  OK(octobloom_filter_load(path, 1, &loaded));
+  OK(octobloom_filter_load(path, NULL, &loaded));
   CHECK(families_in(loaded) == 31);
   OK(octobloom_filter_clear(loaded));
   CHECK(families_in(loaded) == 0);
   OK(octobloom_filter_get_view(loaded, &view));
   keys = lines();
-  OK(octobloom_view_insert(&view, &keys, 1));
+  OK(octobloom_view_insert(&view, &keys, NULL));
   OK(octobloom_filter_count_inserted(loaded, 4, 0));
   keys = integers(0, 8);
-  OK(octobloom_filter_insert(loaded, &keys, 1));
+  OK(octobloom_filter_insert(loaded, &keys, NULL));
   CHECK(families_in(loaded) == 0);
   OK(octobloom_filter_merge(filter, loaded));
   CHECK(families_in(filter) == 0);
   FAILS(OCTOBLOOM_INVALID_ARGUMENT, "not 7", octobloom_filter_count_inserted(loaded, 4, 7));
 
-  OK(octobloom_growing_create(10, 0.001, 0, 0, NULL, &growing));
-  OK(octobloom_counting_create(&plan, NULL, &counting));
+  OK(create_growing(10, 0.001, 0, &growing));
+  OK(create(OCTOBLOOM_COUNTING, &plan, &counting));
   keys = lines();
-  OK(octobloom_growing_insert(growing, &keys, 1));
-  OK(octobloom_counting_insert(counting, &keys, 1));
-  memset(&info, 0, sizeof info);
-  OK(octobloom_growing_get_info(growing, &info));
-  CHECK(info.families == OCTOBLOOM_FAMILY_STRINGS);
-  OK(octobloom_counting_get_info(counting, &info));
-  CHECK(info.families == OCTOBLOOM_FAMILY_STRINGS);
+  OK(octobloom_filter_insert(growing, &keys, NULL));
+  OK(octobloom_filter_insert(counting, &keys, NULL));
+  facts = facts_of(growing);
+  CHECK(facts.families == OCTOBLOOM_FAMILY_STRINGS);
+  facts = facts_of(counting);
+  CHECK(facts.families == OCTOBLOOM_FAMILY_STRINGS);
   keys = integers(0, 8);
   FAILS(OCTOBLOOM_WRONG_KEY, "strings",
-        octobloom_growing_may_contain(growing, &keys, NULL, NULL, 1));
-  FAILS(OCTOBLOOM_WRONG_KEY, "strings", octobloom_counting_remove(counting, &keys, NULL, NULL, 1));
-  OK(octobloom_growing_accept_any_family(growing, 1));
-  OK(octobloom_counting_accept_any_family(counting, 1));
-  OK(octobloom_growing_may_contain(growing, &keys, NULL, NULL, 1));
-  OK(octobloom_counting_remove(counting, &keys, NULL, NULL, 1));
-  octobloom_counting_destroy(counting);
-  octobloom_growing_destroy(growing);
+        octobloom_filter_may_contain(growing, &keys, NULL, NULL, NULL));
+  FAILS(OCTOBLOOM_WRONG_KEY, "strings", octobloom_filter_remove(counting, &keys, NULL, NULL, NULL));
+  OK(octobloom_filter_accept_any_family(growing, 1));
+  OK(octobloom_filter_accept_any_family(counting, 1));
+  OK(octobloom_filter_may_contain(growing, &keys, NULL, NULL, NULL));
+  OK(octobloom_filter_remove(counting, &keys, NULL, NULL, NULL));
+  octobloom_filter_destroy(counting);
+  octobloom_filter_destroy(growing);
   octobloom_filter_destroy(loaded);
+  octobloom_filter_destroy(filter);
+}
+
+static void test_kinds(const char* path) {
+  static const char* const names[] = {"plain", "growing", "counting", "cuckoo", "windowed"};
+  static const uint32_t abilities[] = {
+      OCTOBLOOM_CAN_MERGE, OCTOBLOOM_CAN_GROW, OCTOBLOOM_CAN_REMOVE | OCTOBLOOM_CAN_MERGE,
+      OCTOBLOOM_CAN_REMOVE, OCTOBLOOM_CAN_MERGE | OCTOBLOOM_CAN_FORGET};
+  const octobloom_keys keys = integers(0, COUNT);
+  const octobloom_keys some = integers(0, COUNT / 2);
+  int32_t kind;
+  for (kind = 0; octobloom_kind_name(kind) != NULL; ++kind) {
+    const uint32_t can = octobloom_kind_abilities(kind);
+    octobloom_filter* filter = NULL;
+    octobloom_filter* twin = NULL;
+    octobloom_facts facts;
+    uint64_t fresh = 0;
+    uint64_t count = 0;
+    SIZED(octobloom_create_options, options);
+    CHECK(kind < 5 && strcmp(octobloom_kind_name(kind), names[kind]) == 0);
+    CHECK(can == abilities[kind]);
+    options.kind = kind;
+    options.seed = 3;
+    options.expected_keys = COUNT;
+    options.target_fpr = 0.001;
+    if (kind == OCTOBLOOM_WINDOWED) options.window_nanoseconds = UINT64_C(3600000000000);
+    OK(octobloom_filter_create(&options, &filter));
+    OK(octobloom_filter_create(&options, &twin));
+    OK(octobloom_filter_insert(filter, &some, NULL));
+    OK(octobloom_filter_insert_new(filter, &keys, NULL, NULL, &fresh));
+    CHECK(fresh > COUNT / 2 - 10 && fresh <= COUNT / 2);
+    OK(octobloom_filter_may_contain(filter, &keys, NULL, NULL, &count));
+    CHECK(count == COUNT);
+    facts = facts_of(filter);
+    CHECK(facts.kind == kind && facts.seed == 3 && facts.planned_keys == COUNT);
+    CHECK(facts.families == OCTOBLOOM_FAMILY_INTEGERS && facts.target_fpr == 0.001);
+    CHECK(facts.bytes > 1000 && facts.file_bytes >= facts.bytes + 128);
+    CHECK(statistics_of(filter).verdict == OCTOBLOOM_VERDICT_FINE);
+
+    OK(octobloom_filter_insert(twin, &some, NULL));
+    if ((can & OCTOBLOOM_CAN_MERGE) != 0) {
+      OK(octobloom_filter_merge(twin, filter));
+      OK(octobloom_filter_may_contain(twin, &keys, NULL, NULL, &count));
+      CHECK(count == COUNT);
+    } else {
+      FAILS(OCTOBLOOM_INVALID_ARGUMENT, "cannot be merged", octobloom_filter_merge(twin, filter));
+    }
+    if ((can & OCTOBLOOM_CAN_REMOVE) != 0) {
+      OK(octobloom_filter_remove(filter, &some, NULL, NULL, &count));
+      CHECK(count == COUNT / 2);
+      CHECK(octobloom_filter_remove_hash(filter, octobloom_hash_integer(COUNT - 1, 3), 1) == 1);
+      CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_integer(COUNT - 1, 3), 1) ==
+            0);
+      CHECK(octobloom_filter_remove_hash(filter, octobloom_hash_integer(COUNT - 1, 3), 1) == 0);
+    } else {
+      FAILS(OCTOBLOOM_INVALID_ARGUMENT, "cannot take keys back",
+            octobloom_filter_remove(filter, &some, NULL, NULL, &count));
+      CHECK(octobloom_filter_remove_hash(filter, 1, 0) == -OCTOBLOOM_INVALID_ARGUMENT);
+    }
+    if (kind != OCTOBLOOM_PLAIN) {
+      octobloom_view view;
+      FAILS(OCTOBLOOM_INVALID_ARGUMENT, "plain ones have",
+            octobloom_filter_get_view(filter, &view));
+    }
+    OK(octobloom_filter_save(filter, path));
+    octobloom_filter_destroy(twin);
+    OK(octobloom_filter_load(path, NULL, &twin));
+    CHECK(facts_of(twin).kind == kind && facts_of(twin).file_bytes == facts_of(filter).file_bytes);
+    OK(octobloom_filter_clear(twin));
+    CHECK(facts_of(twin).inserted_keys == 0);
+    CHECK(remove(path) == 0);
+    octobloom_filter_destroy(twin);
+    octobloom_filter_destroy(filter);
+  }
+  CHECK(kind == 5 && octobloom_kind_name(-1) == NULL && octobloom_kind_abilities(5) == 0);
+}
+
+static void test_sizes(const char* path) {
+  struct {
+    octobloom_create_options known;
+    uint64_t later;
+  } newer;
+  struct {
+    octobloom_facts known;
+    uint64_t later;
+  } result;
+  octobloom_filter* filter = NULL;
+  octobloom_plan plan = plan_of(COUNT, 0.01);
+  octobloom_keys keys = integers(0, 4);
+  octobloom_call_options options = everywhere;
+  (void)path;
+  memset(&newer, 0, sizeof newer);
+  newer.known = options_of(OCTOBLOOM_PLAIN, &plan);
+  newer.known.size = sizeof newer;
+  OK(octobloom_filter_create(&newer.known, &filter));
+  octobloom_filter_destroy(filter);
+  filter = NULL;
+  newer.later = 1;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "too old", octobloom_filter_create(&newer.known, &filter));
+  newer.known.size = sizeof newer.known;
+  OK(octobloom_filter_create(&newer.known, &filter));
+  newer.known.size = 0;
+  CHECK(octobloom_filter_create(&newer.known, &filter) == OCTOBLOOM_INVALID_ARGUMENT);
+  CHECK(strstr(octobloom_message(), "sizeof(octobloom_create_options)") != NULL);
+  newer.known.size = SIZE_MAX;
+  CHECK(octobloom_filter_create(&newer.known, &filter) == OCTOBLOOM_INVALID_ARGUMENT);
+  newer.known.size = sizeof newer.known;
+  newer.known.reserved = 1;
+  CHECK(octobloom_filter_create(&newer.known, &filter) == OCTOBLOOM_INVALID_ARGUMENT);
+  newer.known.reserved = 0;
+  newer.known.kind = 5;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "0 to 4, not 5",
+        octobloom_filter_create(&newer.known, &filter));
+  newer.known.kind = -1;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "0 to 4, not -1",
+        octobloom_filter_create(&newer.known, &filter));
+  newer.known.kind = OCTOBLOOM_PLAIN;
+  newer.known.growth = 2;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "takes no growth",
+        octobloom_filter_create(&newer.known, &filter));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "options is null", octobloom_filter_create(NULL, &filter));
+
+  memset(&result, 0xEE, sizeof result);
+  result.known.size = sizeof result;
+  OK(octobloom_filter_get_facts(filter, &result.known));
+  CHECK(result.known.size == sizeof result && result.known.k == plan.k && result.later == 0);
+  result.later = 7;
+  result.known.size = sizeof result.known;
+  OK(octobloom_filter_get_facts(filter, &result.known));
+  CHECK(result.later == 7);
+  result.known.size = sizeof result.known - 1;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "octobloom_facts",
+        octobloom_filter_get_facts(filter, &result.known));
+  options.size = 3;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "octobloom_call_options",
+        octobloom_filter_insert(filter, &keys, &options));
+  octobloom_filter_destroy(filter);
+}
+
+static void test_engines(const char* path) {
+  octobloom_filter* filter = new_filter(COUNT, 0.001);
+  octobloom_filter* here = new_filter(COUNT, 0.001);
+  octobloom_keys keys = integers(0, COUNT);
+  octobloom_call_options by_name;
+  octobloom_create_options create_options;
+  octobloom_plan plan = plan_of(COUNT, 0.001);
+  uint64_t count = 0;
+  octobloom_view a, b;
+  (void)path;
+  memset(&by_name, 0, sizeof by_name);
+  by_name.size = sizeof by_name;
+  by_name.engine = "reference";
+  CHECK(octobloom_default_engine() != NULL);
+  CHECK(strcmp(octobloom_filter_engine(filter), octobloom_default_engine()) == 0);
+  OK(octobloom_engine_require("reference"));
+  OK(octobloom_engine_require("auto"));
+  FAILS(OCTOBLOOM_ENGINE_UNAVAILABLE, "warp", octobloom_engine_require("warp"));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "engine is null", octobloom_engine_require(NULL));
+  FAILS(OCTOBLOOM_ENGINE_UNAVAILABLE, "warp", octobloom_filter_use(filter, "warp"));
+  OK(octobloom_filter_insert(filter, &keys, NULL));
+  OK(octobloom_filter_use(filter, "reference"));
+  CHECK(strcmp(octobloom_filter_engine(filter), "reference") == 0);
+  OK(octobloom_filter_may_contain(filter, &keys, NULL, NULL, &count));
+  CHECK(count == COUNT);
+  OK(octobloom_filter_insert(here, &keys, &by_name));
+  OK(octobloom_filter_get_view(filter, &a));
+  OK(octobloom_filter_get_view(here, &b));
+  CHECK(memcmp(a.words, b.words, 64 * (size_t)a.blocks) == 0);
+  by_name.engine = "warp";
+  FAILS(OCTOBLOOM_ENGINE_UNAVAILABLE, "warp", octobloom_filter_insert(here, &keys, &by_name));
+  FAILS(OCTOBLOOM_ENGINE_UNAVAILABLE, "warp", octobloom_view_insert(&b, &keys, &by_name));
+  octobloom_filter_destroy(here);
+  here = NULL;
+  create_options = options_of(OCTOBLOOM_PLAIN, &plan);
+  create_options.engine = "warp";
+  FAILS(OCTOBLOOM_ENGINE_UNAVAILABLE, "warp", octobloom_filter_create(&create_options, &here));
+  CHECK(here == NULL);
+  create_options.engine = "reference";
+  OK(octobloom_filter_create(&create_options, &here));
+  CHECK(strcmp(octobloom_filter_engine(here), "reference") == 0);
+  octobloom_filter_destroy(here);
+  octobloom_filter_destroy(filter);
+}
+
+/* Arrays that somebody made by hand. */
+static void release_nothing_schema(struct ArrowSchema* schema) {
+  schema->release = NULL;
+}
+static void release_nothing_array(struct ArrowArray* array) {
+  array->release = NULL;
+}
+
+static struct ArrowSchema schema_of(const char* format) {
+  struct ArrowSchema schema;
+  memset(&schema, 0, sizeof schema);
+  schema.format = format;
+  schema.release = release_nothing_schema;
+  return schema;
+}
+
+static struct ArrowArray array_of(int64_t length, int64_t n_buffers, const void** buffers) {
+  struct ArrowArray array;
+  memset(&array, 0, sizeof array);
+  array.length = length;
+  array.n_buffers = n_buffers;
+  array.buffers = buffers;
+  array.release = release_nothing_array;
+  return array;
+}
+
+static void test_arrow(const char* path) {
+  const uint8_t valid = 0x3B; /* row 2 is null, and 6 and 7 */
+  const int32_t values[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const void* buffers[] = {NULL, NULL};
+  struct ArrowSchema schema = schema_of("i");
+  struct ArrowArray array = array_of(8, 2, buffers);
+  struct ArrowSchema told = schema_of("");
+  struct ArrowArray answers_array;
+  struct ArrowSchema* children[2];
+  struct ArrowArray* columns[2];
+  struct ArrowSchema struct_schema = schema_of("+s");
+  struct ArrowArray struct_array;
+  const void* no_validity[] = {NULL};
+  uint64_t hashes[8];
+  int32_t family = 0;
+  octobloom_filter* filter = new_filter(COUNT, 0.001);
+  octobloom_filter* counting = NULL;
+  octobloom_plan plan = plan_of(COUNT, 0.001);
+  uint8_t bitmap = 0;
+  uint8_t has = 0;
+  uint64_t count = 0;
+  SIZED(octobloom_answers, answers);
+  (void)path;
+  buffers[0] = &valid;
+  buffers[1] = values;
+  array.null_count = 3;
+  answers.bitmap = &bitmap;
+  answers.valid = &has;
+  answers.array = &answers_array;
+  answers.schema = &told;
+
+  OK(octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  CHECK(count == 5);
+  OK(octobloom_filter_may_contain_arrow(filter, &schema, &array, NULL, &answers));
+  CHECK(answers.count == 5 && bitmap == valid && has == valid);
+  CHECK(strcmp(told.format, "b") == 0 && answers_array.length == 8);
+  CHECK(answers_array.null_count == 3 && answers_array.n_buffers == 2);
+  CHECK(*(const uint8_t*)answers_array.buffers[0] == valid);
+  CHECK(*(const uint8_t*)answers_array.buffers[1] == valid);
+  answers_array.release(&answers_array);
+  told.release(&told);
+  CHECK(answers_array.release == NULL && told.release == NULL);
+  CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_integer(3, 0), 1) == 1);
+  CHECK(octobloom_filter_may_contain_hash(filter, octobloom_hash_integer(2, 0), 1) == 0);
+
+  answers.array = NULL;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "schema without an array",
+        octobloom_filter_may_contain_arrow(filter, &schema, &array, NULL, &answers));
+  answers.schema = NULL;
+  array.offset = 1; /* rows 1 to 4 */
+  array.length = 4;
+  OK(octobloom_filter_insert_new_arrow(filter, &schema, &array, NULL, &answers));
+  CHECK(answers.count == 0 && bitmap == 0 && has == 0x0D);
+  OK(octobloom_filter_insert_new_arrow(filter, &schema, &array, NULL, NULL));
+  OK(octobloom_hash_arrow(&schema, &array, 0, NULL, hashes, &has, &family));
+  CHECK(has == 0x0D && family == OCTOBLOOM_FAMILY_INTEGERS);
+  CHECK(hashes[0] == octobloom_hash_integer(1, 0) && hashes[3] == octobloom_hash_integer(4, 0));
+
+  OK(create(OCTOBLOOM_COUNTING, &plan, &counting));
+  OK(octobloom_filter_insert_arrow(counting, &schema, &array, NULL, NULL));
+  array.length = 7;
+  OK(octobloom_filter_remove_arrow(counting, &schema, &array, NULL, &answers));
+  CHECK(answers.count == 3 && bitmap == 0x0D);
+  CHECK(facts_of(counting).inserted_keys == 0);
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "cannot take keys back",
+        octobloom_filter_remove_arrow(filter, &schema, &array, NULL, &answers));
+
+  /* (n, n) of rows 1 to 4: composites, which are never null. */
+  array.offset = 0;
+  array.length = 8;
+  children[0] = children[1] = &schema;
+  columns[0] = columns[1] = &array;
+  struct_schema.n_children = 2;
+  struct_schema.children = children;
+  struct_array = array_of(4, 1, no_validity);
+  struct_array.offset = 1;
+  struct_array.n_children = 2;
+  struct_array.children = columns;
+  OK(octobloom_filter_insert_arrow(filter, &struct_schema, &struct_array, NULL, &count));
+  CHECK(count == 4 && families_in(filter) == 9);
+  struct_array.length = 8;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "column 0 has 8 rows where 9 are needed",
+        octobloom_filter_insert_arrow(filter, &struct_schema, &struct_array, NULL, &count));
+  struct_array.length = 4;
+  struct_array.null_count = -1;
+  no_validity[0] = &valid;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "null structs",
+        octobloom_filter_insert_arrow(filter, &struct_schema, &struct_array, NULL, &count));
+
+  schema.format = "+l";
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "a nested type",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  schema.format = "tiM";
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "an interval",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  schema.format = "d:9,2,77";
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "d:9,2,77",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  schema.format = "u";
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "2 buffers, not 3",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  schema.format = "i";
+  schema.dictionary = &told;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "no dictionary",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  schema.dictionary = NULL;
+  array.length = -1;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "length of -1",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  array.length = 8;
+  buffers[0] = NULL;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "no validity bitmap",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  array.release = NULL;
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "released",
+        octobloom_filter_insert_arrow(filter, &schema, &array, NULL, &count));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "schema is null",
+        octobloom_filter_insert_arrow(filter, NULL, &array, NULL, &count));
+  FAILS(OCTOBLOOM_INVALID_ARGUMENT, "array is null",
+        octobloom_filter_insert_arrow(filter, &schema, NULL, NULL, &count));
+
+  schema.format = "n"; /* nulls without a type: no mistake anywhere */
+  array = array_of(5, 0, NULL);
+  bitmap = has = 0x77;
+  OK(octobloom_filter_may_contain_arrow(filter, &schema, &array, NULL, &answers));
+  CHECK(answers.count == 0 && bitmap == 0 && has == 0);
+  octobloom_filter_destroy(counting);
   octobloom_filter_destroy(filter);
 }
 
@@ -650,10 +1054,15 @@ int main(int argc, char** argv) {
       {"plans", test_plans},       {"filters", test_filters},   {"files", test_files},
       {"growing", test_growing},   {"counting", test_counting}, {"views", test_views},
       {"bytes", test_bytes},       {"verdicts", test_verdicts}, {"errors", test_errors},
-      {"families", test_families},
+      {"families", test_families}, {"kinds", test_kinds},       {"sizes", test_sizes},
+      {"engines", test_engines},   {"arrow", test_arrow},
   };
   size_t i;
   for (i = 0; i < 2 * COUNT; ++i) numbers[i] = i;
+  everywhere.size = sizeof everywhere;
+  everywhere.threads = OCTOBLOOM_ALL_THREADS;
+  unverified.size = sizeof unverified;
+  unverified.skip_verify = 1;
   for (i = 0; argc == 3 && i < sizeof tests / sizeof tests[0]; ++i) {
     if (strcmp(argv[1], tests[i].name) != 0) continue;
     tests[i].run(argv[2]);

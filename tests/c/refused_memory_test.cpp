@@ -30,12 +30,17 @@ TEST(RefusedMemoryInC, CreateSaveLoad) {
   const std::string path =
       ::testing::TempDir() + "octobloom_c_refused_memory_" + std::to_string(getpid());
   octobloom_plan plan{};
+  octobloom_create_options options{};
   refuse_status([&] { return octobloom_plan_for(1000, 0.01, &plan); });
+  options.size = sizeof options;
+  options.blocks = plan.blocks;
+  options.k = plan.k;
   octobloom_filter* filter = nullptr;
-  EXPECT_GT(refuse_status([&] { return octobloom_filter_create(&plan, nullptr, &filter); }), 0);
+  EXPECT_GT(refuse_status([&] { return octobloom_filter_create(&options, &filter); }), 0);
   EXPECT_GT(refuse_status([&] { return octobloom_filter_save(filter, path.c_str()); }), 0);
   octobloom_filter* loaded = nullptr;
-  EXPECT_GT(refuse_status([&] { return octobloom_filter_load(path.c_str(), 1, &loaded); }), 0);
+  EXPECT_GT(refuse_status([&] { return octobloom_filter_load(path.c_str(), nullptr, &loaded); }),
+            0);
   octobloom_filter_destroy(loaded);
   octobloom_filter_destroy(filter);
   std::filesystem::remove(path);

@@ -41,6 +41,18 @@ TEST(example, readme_shows_a_program_that_works) {
   EXPECT_TRUE(std::filesystem::exists(folder.file("seen.octobloom")));
 }
 
+TEST(example, from_c_makes_saves_loads_and_asks) {
+  temporary_folder folder;
+  const outcome result = example("from_c", {}, {.folder = folder.file("")});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out, "2 of 3 are members (bits 0x05), in a counting filter of 9920 bytes\n");
+  const std::string source = std::string(OCTOBLOOM_SOURCE);
+  const std::string page = read_file(source + "/docs/c.md");
+  EXPECT_NE(page.find("```c\n" + read_file(source + "/examples/from_c.c") + "```"),
+            std::string::npos);
+  EXPECT_NE(page.find("```\n" + result.out + "```"), std::string::npos);
+}
+
 TEST(example, spam_list_misses_nobody_and_suspects_as_few_as_planned) {
   const outcome result = example("spam_list");
   EXPECT_EQ(result.status, 0) << "more than three sigma off, or a false negative";

@@ -112,6 +112,47 @@ TEST_P(AnyFilter, TellsNewKeysOnce) {
   EXPECT_THAT(marks, testing::Each(0));
 }
 
+TEST_P(AnyFilter, TakesSingleHashes) {
+  any_filter f = any_filter::make(request_of(GetParam()));
+  any_filter by_keys = any_filter::make(request_of(GetParam()));
+  by_keys.insert(batch_.slice(0, 10));
+  for (std::size_t i = 0; i < 10; ++i) {
+    const std::uint64_t hash = key_hash(keys_[i], 7);
+    EXPECT_FALSE(f.may_contain_hash(hash, key_family::integers));
+    if (i % 2 == 0) {
+      f.insert_hash(hash, key_family::integers);
+    } else {
+      EXPECT_TRUE(f.insert_new_hash(hash, key_family::integers));
+    }
+    EXPECT_TRUE(f.may_contain_hash(hash, key_family::integers));
+    EXPECT_FALSE(f.insert_new_hash(hash, key_family::integers));
+  }
+  // Windows by events count each call of insert_new, also for what is there.
+  if (GetParam() != filter_kind::windowed) {
+    EXPECT_EQ(f.to_bytes(), by_keys.to_bytes());
+  }
+  expect_error(error_code::wrong_key,
+               [&] { (void)f.may_contain_hash(key_hash("5", 7), key_family::strings); });
+  const std::uint64_t first = key_hash(keys_[0], 7);
+  if (row().removes) {
+    EXPECT_TRUE(f.remove_hash(first, key_family::integers));
+    EXPECT_FALSE(f.may_contain_hash(first, key_family::integers));
+    EXPECT_FALSE(f.remove_hash(first, key_family::integers));
+  } else {
+    expect_error(error_code::invalid_argument, [&] { (void)f.remove_hash(first); });
+  }
+}
+
+TEST(AnyFilterOfHashes, SaysWhenThereIsNoRoom) {
+  any_filter f = any_filter::make(
+      {.kind = filter_kind::cuckoo, .expected_keys = 100, .target_fpr = 0.01});
+  for (int i = 0; i < 8; ++i) f.insert_hash(99);
+  const std::vector<std::byte> before = f.to_bytes();
+  const error e = expect_error(error_code::full, [&] { f.insert_hash(99); });
+  EXPECT_THAT(e.what(), HasSubstr("eight times"));
+  EXPECT_EQ(f.to_bytes(), before);
+}
+
 TEST_P(AnyFilter, RemovesWhereItsRowSaysSo) {
   any_filter f = any_filter::make(request_of(GetParam()));
   f.insert(batch_);
@@ -241,13 +282,19 @@ TEST_P(AnyFilter, RefusesWhatDoesNotConcernTheKind) {
   }
   const bool of_blocks = GetParam() == filter_kind::plain || GetParam() == filter_kind::counting;
   EXPECT_THAT(refused([](auto& r) { r.blocks = 4; }),
-              HasSubstr(of_blocks ? "give one of them" : beginning + "blocks"));
+              HasSubstr(of_blocks ? "k is from 1 to 24" : beginning + "blocks"));
   EXPECT_THAT(refused([](auto& r) { r.k = 4; }),
-              HasSubstr(of_blocks ? "give one of them" : beginning + "k"));
+              HasSubstr(of_blocks ? "block" : beginning + "k"));
   refused([](auto& r) { r.target_fpr = 2; });
   filter_request by_blocks{.kind = GetParam(), .blocks = 9, .k = 5};
   if (of_blocks) {
     EXPECT_EQ(any_filter::make(by_blocks).bytes(), 9u * 64);
+    by_blocks.expected_keys = 77;  // what it was planned for is kept
+    by_blocks.target_fpr = 0.25;
+    const filter_facts facts = facts_of(any_filter::make(by_blocks));
+    EXPECT_EQ(facts.planned_keys, 77u);
+    EXPECT_EQ(facts.target_fpr, 0.25);
+    EXPECT_EQ(facts.bytes, 9u * 64);
   } else {
     expect_error(error_code::invalid_argument, [&] { (void)any_filter::make(by_blocks); });
   }

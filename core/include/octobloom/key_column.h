@@ -80,6 +80,8 @@ struct key_column {
 
   std::uint32_t width = 0;                      ///< of fixed_binary, bytes; 0 is allowed
   const void* const* buffers = nullptr;         ///< of binary_view, for strings above 12 bytes
+  std::size_t buffer_count = 0;                 ///< how many they are, and
+  const std::int64_t* buffer_sizes = nullptr;   ///< their bytes; null: neither is known
   const key_column* dictionary = nullptr;       ///< of dictionary; its nulls are nulls here too
   column_type index_type = column_type::int32;  ///< of dictionary: an integer type
 };
@@ -114,7 +116,8 @@ class key_columns {
 
 /// Checks columns from somebody who cannot be trusted with memory: that pointers are there, offsets
 /// ascend from 0 on, lengths, indices and selections stay within what they index. (How long the
-/// buffers are, a column does not say: of binary and views only order and signs can be checked.)
+/// bytes of binary are, a column does not say, so there only order and signs can be checked, as of
+/// views whose buffers have no sizes.)
 /// Throws error{invalid_argument} that names the column and the row. O(rows) of what indexes.
 void require_valid(const key_columns& keys);
 

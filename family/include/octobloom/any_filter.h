@@ -21,11 +21,13 @@ class any_filter;
 /// set.
 struct filter_request {
   filter_kind kind = filter_kind::plain;
-  /// As plan_for() takes them; growing: of the first level; windowed by time: of the window. 0 for
-  /// both: sized by blocks and k, or, windowed, by events.
+  /// As plan_for() takes them; growing: of the first level; windowed by time: of the window;
+  /// windowed by events: the rate alone.
   std::uint64_t expected_keys = 0;
   double target_fpr = 0;
-  std::uint64_t blocks = 0;  ///< plain and counting, instead: as plan_with_blocks() takes them
+  /// Plain and counting: the size instead, as plan_with_blocks() takes it. The two above are then
+  /// what the filter was planned for, or 0.
+  std::uint64_t blocks = 0;
   std::uint32_t k = 0;
   std::uint64_t seed = 0;
   key_hashing hashing = key_hashing::xxh64;
@@ -90,6 +92,14 @@ class any_filter : public detail::stored<any_filter> {
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept;
   [[nodiscard]] key_families families() const noexcept;
   void accept_any_family(bool any) noexcept;
+
+  /// One ready hash, which was made of a key of `family`; see the kinds.
+  [[nodiscard]] bool may_contain_hash(std::uint64_t hash,
+                                      key_family family = key_family::hashes) const;
+  /// Throws error{full} when a cuckoo filter has no room.
+  void insert_hash(std::uint64_t hash, key_family family = key_family::hashes);
+  [[nodiscard]] bool insert_new_hash(std::uint64_t hash, key_family family = key_family::hashes);
+  bool remove_hash(std::uint64_t hash, key_family family = key_family::hashes);
 
   std::uint64_t may_contain(const key_batch& keys, std::uint8_t* bitmap,
                             const bulk_options& options = {}) const;

@@ -1,0 +1,53 @@
+# The shared library has the symbols of SYMBOLS and no other, all of version OCTOBLOOM_1, they are the
+# functions of HEADER, and the library's name says which ABI it is.
+cmake_minimum_required(VERSION 3.25)
+
+function(run out)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(compare what found)
+  list(SORT found)
+  if(NOT found STREQUAL listed)
+    set(missing ${listed})
+    list(REMOVE_ITEM missing ${found})
+    list(REMOVE_ITEM found ${listed})
+    message(FATAL_ERROR "${what} and ${SYMBOLS} differ. Listed only: ${missing}. Not listed: ${found}. "
+                        "A symbol may be added, in both; one that goes or changes needs a new soname.")
+  endif()
+endfunction()
+
+file(STRINGS "${SYMBOLS}" listed)
+set(sorted ${listed})
+list(SORT sorted)
+list(REMOVE_DUPLICATES sorted)
+list(LENGTH listed count)
+if(NOT sorted STREQUAL listed OR count LESS 40)
+  message(FATAL_ERROR "${SYMBOLS} is not sorted, or is short: ${count} symbols")
+endif()
+
+run(text "${NM}" -D --defined-only "${LIBRARY}")
+string(REGEX MATCHALL "[^\n]+" lines "${text}")
+set(found "")
+foreach(line IN LISTS lines)
+  if(line MATCHES " T ([A-Za-z0-9_]+)@@OCTOBLOOM_1$")
+    list(APPEND found "${CMAKE_MATCH_1}")
+  elseif(NOT line MATCHES " A OCTOBLOOM_1")
+    message(FATAL_ERROR "${LIBRARY} shows what is no function of the door: ${line}")
+  endif()
+endforeach()
+compare("The library" "${found}")
+
+file(READ "${HEADER}" text)
+string(REGEX REPLACE "/\\*([^*]|\\*[^/])*\\*/" "" text "${text}")
+string(REGEX MATCHALL "octobloom_[a-z0-9_]+\\(" found "${text}")
+list(TRANSFORM found REPLACE "\\(" "")
+list(REMOVE_DUPLICATES found)
+compare("The header" "${found}")
+
+run(text "${READELF}" -d "${LIBRARY}")
+if(NOT text MATCHES "soname: \\[liboctobloom\\.so\\.1\\]")
+  message(FATAL_ERROR "The soname is not liboctobloom.so.1: ${text}")
+endif()
+message(STATUS "${count} symbols")

@@ -264,8 +264,7 @@ TEST(MachineCode, LoadsComeBeforeTests) {
   }
 }
 
-// The tables of docs/benchmarks.md and docs/cuda-machine-code.md: printed here, so that it can be
-// compared and renewed.
+// The tables of docs/benchmarks.md and docs/cuda-machine-code.md: printed here, so that it can be compared and renewed.
 TEST(MachineCode, Table) {
   OCTOBLOOM_NEED_DISASSEMBLER();
   std::size_t rows = 0;

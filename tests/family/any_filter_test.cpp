@@ -144,8 +144,8 @@ TEST_P(AnyFilter, TakesSingleHashes) {
 }
 
 TEST(AnyFilterOfHashes, SaysWhenThereIsNoRoom) {
-  any_filter f = any_filter::make(
-      {.kind = filter_kind::cuckoo, .expected_keys = 100, .target_fpr = 0.01});
+  any_filter f =
+      any_filter::make({.kind = filter_kind::cuckoo, .expected_keys = 100, .target_fpr = 0.01});
   for (int i = 0; i < 8; ++i) f.insert_hash(99);
   const std::vector<std::byte> before = f.to_bytes();
   const error e = expect_error(error_code::full, [&] { f.insert_hash(99); });
@@ -283,8 +283,7 @@ TEST_P(AnyFilter, RefusesWhatDoesNotConcernTheKind) {
   const bool of_blocks = GetParam() == filter_kind::plain || GetParam() == filter_kind::counting;
   EXPECT_THAT(refused([](auto& r) { r.blocks = 4; }),
               HasSubstr(of_blocks ? "k is from 1 to 24" : beginning + "blocks"));
-  EXPECT_THAT(refused([](auto& r) { r.k = 4; }),
-              HasSubstr(of_blocks ? "block" : beginning + "k"));
+  EXPECT_THAT(refused([](auto& r) { r.k = 4; }), HasSubstr(of_blocks ? "block" : beginning + "k"));
   refused([](auto& r) { r.target_fpr = 2; });
   filter_request by_blocks{.kind = GetParam(), .blocks = 9, .k = 5};
   if (of_blocks) {

@@ -29,8 +29,8 @@ concept single_key =
 
 template <class R>
 concept number_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-    numeric_key<std::ranges::range_value_t<R>> &&
-    !std::same_as<std::ranges::range_value_t<R>, bool>;
+                       numeric_key<std::ranges::range_value_t<R>> &&
+                       !std::same_as<std::ranges::range_value_t<R>, bool>;
 
 template <class R>
 concept string_range = std::ranges::forward_range<R> && !std::convertible_to<R, std::string_view> &&

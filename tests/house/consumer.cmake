@@ -53,6 +53,7 @@ if(KIND STREQUAL "pkgconfig")
 endif()
 
 set(arguments -G "${GENERATOR}" -D "CMAKE_CXX_COMPILER=${CXX}" -D "CMAKE_CXX_FLAGS=${flags}"
+  -D "CMAKE_C_FLAGS=${flags}"
   -D "CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -D "CMAKE_BUILD_TYPE=${CONFIG}")
 if(KIND STREQUAL "cmake")
   list(APPEND arguments -D "CMAKE_PREFIX_PATH=${prefix}" -D "EXPECTED_VERSION=${VERSION}")

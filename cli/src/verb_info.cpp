@@ -54,7 +54,7 @@ std::string details(const filter_facts& facts) {
                                           : grouped(window.length) + " lines") +
                               ", in " + std::to_string(window.parts) + " parts");
   }
-  for (const level_facts& level : facts.levels) {
+  for (const filter_record& level : facts.levels) {
     text += row("level", grouped(level.inserted_keys) + " of " + grouped(level.planned_keys) +
                              " keys, " + size_text(level.shape.bytes()) + ", at " +
                              percent(level.target_fpr));
@@ -125,7 +125,7 @@ json report(const filter_facts& facts) {
   }
   // Not by pushing onto what is null yet: refused memory leaves that library a broken value there.
   json levels = json::array();
-  for (const level_facts& level : facts.levels) {
+  for (const filter_record& level : facts.levels) {
     levels.push_back({{"k", level.shape.k},
                       {"blocks", level.shape.blocks},
                       {"planned_keys", level.planned_keys},

@@ -7,12 +7,12 @@
 namespace octobloom {
 
 filter_facts facts_of(const filter& filter, reading how) {
-  return detail::facts_of_bits(filter, filter_kind::plain, filter.view().shape(),
+  return detail::facts_of_bits(filter, filter_kind::plain,
                                detail::read_statistics(filter.view(), how));
 }
 
 filter_facts facts_of(const mapped_filter& filter, reading how) {
-  return detail::facts_of_bits(filter, filter_kind::plain, filter.view().shape(),
+  return detail::facts_of_bits(filter, filter_kind::plain,
                                detail::read_statistics(filter.view(), how));
 }
 

@@ -7,15 +7,16 @@ namespace octobloom {
 
 namespace {
 
-const filter_shape& checked(const filter_shape& shape, double target_fpr) {
+const filter_record& checked(const filter_record& record) {
+  const filter_shape& shape = record.shape;
   if (shape.blocks == 0 || shape.k == 0 || shape.k > rot8::max_k) {
     throw error(error_code::invalid_argument,
                 "a filter needs at least one block and k from 1 to 24, not blocks " +
                     std::to_string(shape.blocks) + ", k " + std::to_string(shape.k) +
                     ": size it with plan_for()");
   }
-  require_storable(shape.hashing, target_fpr);
-  return shape;
+  require_storable(shape.hashing, record.target_fpr);
+  return record;
 }
 
 }  // namespace
@@ -41,28 +42,20 @@ std::string describe_mismatch(const filter_shape& target, const filter_shape& ot
   return text;
 }
 
-filter::filter(const plan& plan, const filter_options& options)
-    : filter({plan.blocks, plan.k, options.seed, options.hashing}, plan.expected_keys,
-             plan.target_fpr) {}
-
-filter::filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr)
-    : shape_(checked(shape, target_fpr)),
-      planned_keys_(planned_keys),
-      target_fpr_(target_fpr),
-      storage_(shape.word_count()) {}
+filter::filter(const filter_record& record)
+    : record_(checked(record)), storage_(record.shape.word_count()) {}
 
 filter filter::copy() const {
-  filter twin(shape_, planned_keys_, target_fpr_);
-  twin.inserted_keys_ = inserted_keys_;
+  filter twin(record_);
   twin.families_ = families_;
   twin.view_given_ = view_given_;
-  std::memcpy(twin.storage_.words(), storage_.words(), shape_.bytes());
+  std::memcpy(twin.storage_.words(), storage_.words(), bytes());
   return twin;
 }
 
 void filter::merge(const const_filter_view& other, std::uint64_t inserted_keys,
                    key_families families) {
-  const std::string mismatch = describe_mismatch(shape_, other.shape());
+  const std::string mismatch = describe_mismatch(record_.shape, other.shape());
   if (!mismatch.empty()) {
     throw error(error_code::mismatch,
                 "filters can be merged only when they have one shape; these "
@@ -72,19 +65,19 @@ void filter::merge(const const_filter_view& other, std::uint64_t inserted_keys,
   std::uint64_t* target = storage_.words();
   std::uint64_t there = 0;
   std::uint64_t incoming = 0;
-  for (std::uint64_t i = 0; i < shape_.word_count(); ++i) {
+  for (std::uint64_t i = 0; i < storage_.size(); ++i) {
     there |= target[i];
     incoming |= other.words()[i];
     target[i] |= other.words()[i];
   }
   if (there != 0 && families_.is_empty()) families_.forget();
   families_.unite(families, inserted_keys > 0 || incoming != 0);
-  add_to_count(inserted_keys);
+  record_.count_inserted(inserted_keys);
 }
 
 void filter::set_families(key_families families) noexcept {
   families_.clear();
-  families_.unite(families, inserted_keys_ > 0 || detail::any_bit(bits()));
+  families_.unite(families, inserted_keys() > 0 || detail::any_bit(bits()));
 }
 
 /// Before the first statement, since then every bit is of keys that nobody spoke of.
@@ -95,15 +88,14 @@ void filter::state_news(key_family family) noexcept {
 
 void filter::clear() noexcept {
   storage_.clear();
-  inserted_keys_ = 0;
+  record_.inserted_keys = 0;
   families_.clear();
 }
 
 filter filter::decoded(filter_reader& file, const load_options& options) {
   file.require_kind(filter_kind::plain);
   const file_header& header = file.header();
-  filter result(header.shape, header.planned_keys, header.target_fpr);
-  result.inserted_keys_ = header.inserted_keys;
+  filter result{filter_record(header)};
   file.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
                  options);
   result.set_families(header.families);
@@ -111,11 +103,7 @@ filter filter::decoded(filter_reader& file, const load_options& options) {
 }
 
 encoded_filter filter::encoded() const {
-  return detail::encode_words({.shape = shape_,
-                               .inserted_keys = inserted_keys_,
-                               .planned_keys = planned_keys_,
-                               .target_fpr = target_fpr_,
-                               .families = families()},
+  return detail::encode_words({record_, filter_kind::plain, families()},
                               {{storage_.words(), storage_.size()}});
 }
 

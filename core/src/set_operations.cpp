@@ -94,11 +94,9 @@ filter fold(const filter& source, std::uint32_t divisor) {
                 "a filter of " + std::to_string(source.blocks()) + " blocks cannot be folded by " +
                     std::to_string(divisor) + ": use a divisor of its blocks");
   }
-  plan shape = plan_with_blocks(source.blocks() / divisor, source.k());
-  shape.expected_keys = source.planned_keys();
-  shape.target_fpr = source.target_fpr();
-  filter result(shape, {source.seed(), source.hashing()});
-  result.count_inserted(source.inserted_keys());
+  filter_record smaller = source.record();
+  smaller.shape.blocks /= divisor;
+  filter result(smaller);
   // A key of block b, of all blocks, has block b / divisor of the fewer: both are roundings down of
   // the same fraction.
   const std::uint64_t* from = source.view().words();

@@ -133,10 +133,10 @@ std::string_view to_string(saturation s) noexcept {
   return "unknown";
 }
 
-plan_use use_of_plan(const filter_statistics& statistics, const filter_shape& shape,
-                     std::uint64_t planned_keys, double target_fpr) {
-  if (planned_keys == 0) return plan_use::unplanned;
-  const auto planned = static_cast<double>(planned_keys);
+plan_use use_of_plan(const filter_statistics& statistics, const filter_record& record) {
+  if (record.planned_keys == 0) return plan_use::unplanned;
+  const auto planned = static_cast<double>(record.planned_keys);
+  const double target_fpr = record.target_fpr;
   // The estimate is a little biased in filters of one block: by less than half a key, or less than
   // its error.
   const double margin = chance * statistics.keys_error + 0.5;
@@ -146,8 +146,9 @@ plan_use use_of_plan(const filter_statistics& statistics, const filter_shape& sh
   if (target_fpr == 0 || statistics.current_fpr <= target_fpr) return plan_use::within;
   // Folded filters and untrue headers plan for more keys than the size bears. Plans that were made
   // on another machine may differ in the last digits.
-  return expected_fpr(planned, shape.blocks, shape.k) <= 1.001 * target_fpr ? plan_use::within
-                                                                            : plan_use::exceeded;
+  return expected_fpr(planned, record.shape.blocks, record.shape.k) <= 1.001 * target_fpr
+             ? plan_use::within
+             : plan_use::exceeded;
 }
 
 double highest_full_rate(double target_fpr) noexcept {

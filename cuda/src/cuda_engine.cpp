@@ -22,7 +22,8 @@ namespace {
 class resident_filter : public opened_filter {
  public:
   explicit resident_filter(const const_filter_view& view)
-      : filter_(gpu::filter::from_host(view, 0, 0, 0, nullptr, gpu::stream_ordered_allocator())) {}
+      : filter_(gpu::filter::from_host({view.shape()}, view.words(), nullptr,
+                                       gpu::stream_ordered_allocator())) {}
 
   void insert(const key_batch& keys, const bulk_options& options) override {
     streamer(options).insert(filter_, keys);

@@ -62,17 +62,13 @@ void copy_bytes(void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind 
 
 }  // namespace
 
-filter::filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr, stream on,
-               const allocator& from)
-    : shape_(checked(shape)),
+filter::filter(const filter_record& record, stream on, const allocator& from)
+    : record_{checked(record.shape), record.planned_keys, record.target_fpr, record.inserted_keys},
       device_(detail::current_device_number()),
-      planned_keys_(planned_keys),
-      target_fpr_(target_fpr),
-      words_(take(shape_, on, from)) {}
+      words_(take(shape(), on, from)) {}
 
 filter::filter(const plan& plan, const filter_options& options, stream on, const allocator& from)
-    : filter({plan.blocks, plan.k, options.seed, options.hashing}, plan.expected_keys,
-             plan.target_fpr, on, from) {
+    : filter(octobloom::detail::record_of(plan, options), on, from) {
   clear(on);
 }
 
@@ -85,12 +81,10 @@ const allocator& filter::temporaries() const {
   return words_.source();
 }
 
-filter filter::from_host(const const_filter_view& view, std::uint64_t inserted_keys,
-                         std::uint64_t planned_keys, double target_fpr, stream on,
+filter filter::from_host(const filter_record& record, const std::uint64_t* words, stream on,
                          const allocator& from) {
-  filter copy(view.shape(), planned_keys, target_fpr, on, from);
-  copy.inserted_keys_ = inserted_keys;
-  copy_bytes(copy.words_.data(), view.words(), view.shape().bytes(), cudaMemcpyHostToDevice, on,
+  filter copy(record, on, from);
+  copy_bytes(copy.words_.data(), words, copy.bytes(), cudaMemcpyHostToDevice, on,
              "copy a filter to the device");
   synchronize(on);
   return copy;
@@ -103,11 +97,7 @@ filter filter::load(const std::string& path, stream on, const load_options& opti
 
 octobloom::filter filter::to_host(stream on) const {
   require_current();
-  plan shape = plan_with_blocks(shape_.blocks, shape_.k);
-  shape.expected_keys = planned_keys_;
-  shape.target_fpr = target_fpr_;
-  octobloom::filter host(shape, {.seed = shape_.seed, .hashing = shape_.hashing});
-  host.count_inserted(inserted_keys_);
+  octobloom::filter host(record_);
   copy_bytes(host.view().words(), words_.data(), bytes(), cudaMemcpyDeviceToHost, on,
              "copy a filter from the device");
   synchronize(on);
@@ -116,8 +106,7 @@ octobloom::filter filter::to_host(stream on) const {
 }
 
 filter filter::copy(stream on) const {
-  filter twin(shape_, planned_keys_, target_fpr_, on, temporaries());
-  twin.inserted_keys_ = inserted_keys_;
+  filter twin(record_, on, temporaries());
   twin.families_ = families_;
   copy_bytes(twin.words_.data(), words_.data(), bytes(), cudaMemcpyDeviceToDevice, on,
              "copy a filter");
@@ -125,7 +114,7 @@ filter filter::copy(stream on) const {
 }
 
 void filter::require(const keys& batch) const {
-  if (shape_.hashing == key_hashing::caller && batch.type() != key_type::hashes) {
+  if (shape().hashing == key_hashing::caller && batch.type() != key_type::hashes) {
     throw error(error_code::wrong_key,
                 "this filter holds the caller's own hashes: give it 64-bit hashes, not keys");
   }
@@ -154,7 +143,7 @@ void filter::insert(const keys& batch, stream on, insert_method method) {
   detail::check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device_),
                 "ask for the size of the L2");
   const insert_plan plan =
-      plan_insert(shape_, batch.size(), static_cast<std::uint64_t>(l2_bytes), method);
+      plan_insert(shape(), batch.size(), static_cast<std::uint64_t>(l2_bytes), method);
   const detail::place at{on, temporaries()};
   if (plan.method == insert_method::direct) {
     detail::launch_insert(at, view(), batch, detail::key_order::any);
@@ -162,7 +151,7 @@ void filter::insert(const keys& batch, stream on, insert_method method) {
     detail::insert_sorted(at, view(), batch, plan);
   }
   state_family(batch);
-  add_to_count(batch.size());
+  record_.count_inserted(batch.size());
 }
 
 void filter::may_contain(const keys& batch, std::uint8_t* bitmap, stream on) const {
@@ -211,25 +200,25 @@ std::uint64_t filter::insert_new(const keys& batch, std::uint8_t* bitmap, stream
   const std::uint64_t fresh = batch.size() == 0 ? 0 : detail::insert_new(at, view(), batch, bitmap);
   synchronize(on);
   state_family(batch);
-  add_to_count(fresh);
+  record_.count_inserted(fresh);
   return fresh;
 }
 
 void filter::merge(const filter& other, stream on) {
-  if (const std::string mismatch = describe_mismatch(shape_, other.shape_); !mismatch.empty()) {
+  if (const std::string mismatch = describe_mismatch(shape(), other.shape()); !mismatch.empty()) {
     throw error(error_code::mismatch,
                 "filters can be merged only when they have one shape; these differ: " + mismatch);
   }
   other.require_current();
   detail::merge({on, temporaries()}, view(), other.view());
   families_.unite(other.families_);
-  add_to_count(other.inserted_keys_);
+  record_.count_inserted(other.inserted_keys());
 }
 
 void filter::clear(stream on) {
   require_current();
   detail::check(cudaMemsetAsync(words_.data(), 0, bytes(), on), "clear a filter");
-  inserted_keys_ = 0;
+  record_.inserted_keys = 0;
   families_.clear();
 }
 
@@ -240,7 +229,7 @@ std::uint64_t filter::popcount(stream on) const {
 filter_statistics filter::statistics(stream on) const {
   const detail::bits_and_fpr sum = detail::sum_blocks({on, temporaries()}, view());
   return {static_cast<double>(sum.bits) / (8.0 * static_cast<double>(bytes())),
-          estimate_keys(sum.bits, shape_), sum.fpr_sum / shape_.blocks};
+          estimate_keys(sum.bits, shape()), sum.fpr_sum / shape().blocks};
 }
 
 }  // namespace octobloom::gpu

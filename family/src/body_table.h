@@ -91,12 +91,10 @@ template <class Start, class Row>
   return result;
 }
 
-/// Reads the next of these filters, which `keys` were inserted into.
+/// Reads the next of these filters.
 [[nodiscard]] inline filter read_filter(filter_reader& file, const load_options& options,
-                                        const plan& shape, std::uint64_t keys) {
-  const file_header& header = file.header();
-  filter result(shape, {header.shape.seed, header.shape.hashing});
-  result.count_inserted(keys);
+                                        const filter_record& record) {
+  filter result(record);
   file.read_piece(writable_bytes_of(result.view()), options);
   return result;
 }

@@ -33,7 +33,7 @@ constexpr std::uint64_t at_limit(std::uint64_t counters) noexcept {
 }
 
 /// The sums of the nibbles, those above 15 as 15.
-constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
+constexpr std::uint64_t sum_of_nibbles(std::uint64_t a, std::uint64_t b) noexcept {
   constexpr std::uint64_t high = ones << 3;
   const std::uint64_t low = (a & ~high) + (b & ~high);
   const std::uint64_t carry = ((a & b) | ((a | b) & low)) & high;
@@ -165,7 +165,7 @@ void counting_filter::merge(const counting_filter& other) {
   families_.unite(other.families(), holds_keys);
   std::uint64_t* words = counters_.words();
   for (std::uint64_t i = 0; i < counters_.size(); ++i) {
-    words[i] = saturating_sum(words[i], other.counters_.words()[i]);
+    words[i] = sum_of_nibbles(words[i], other.counters_.words()[i]);
   }
 }
 
@@ -191,22 +191,14 @@ std::uint64_t counting_filter::saturated_counters() const noexcept {
 
 encoded_filter counting_filter::encoded() const {
   return detail::encode_words(
-      {.kind = filter_kind::counting,
-       .shape = view().shape(),
-       .inserted_keys = inserted_keys(),
-       .planned_keys = planned_keys(),
-       .target_fpr = target_fpr(),
-       .families = families()},
+      {record(), filter_kind::counting, families()},
       {{view().words(), view().shape().word_count()}, {counters_.words(), counters_.size()}});
 }
 
 counting_filter counting_filter::decoded(filter_reader& file, const load_options& options) {
   file.require_kind(filter_kind::counting);
   const file_header& header = file.header();
-  plan shape = plan_with_blocks(header.shape.blocks, header.shape.k);
-  shape.expected_keys = header.planned_keys;
-  shape.target_fpr = header.target_fpr;
-  counting_filter result(detail::read_filter(file, options, shape, header.inserted_keys));
+  counting_filter result(detail::read_filter(file, options, header));
   file.read_piece(
       std::as_writable_bytes(std::span(result.counters_.words(), result.counters_.size())),
       options);
@@ -224,7 +216,7 @@ counting_filter counting_filter::decoded(filter_reader& file, const load_options
 }
 
 filter_facts facts_of(const counting_filter& filter, reading how) {
-  filter_facts facts = detail::facts_of_bits(filter, filter_kind::counting, filter.view().shape(),
+  filter_facts facts = detail::facts_of_bits(filter, filter_kind::counting,
                                              detail::read_statistics(filter.view(), how));
   counter_facts& counters = facts.counters.emplace();
   counters.bytes = filter.total_bytes() - filter.bytes();

@@ -96,9 +96,10 @@ cuckoo_plan cuckoo_plan_for(std::uint64_t n, double p) {
 }
 
 cuckoo_filter::cuckoo_filter(const cuckoo_plan& plan, const filter_options& options)
-    : options_(options),
-      planned_keys_(plan.expected_keys),
-      target_fpr_(plan.target_fpr),
+    : record_{{plan.lines, plan.fingerprint_bits, options.seed, options.hashing},
+              plan.expected_keys,
+              plan.target_fpr,
+              0},
       shape_(checked_shape(plan, options)),
       storage_(shape_.word_count()) {}
 
@@ -160,7 +161,7 @@ bool cuckoo_filter::put_in(std::uint64_t hash) noexcept {
       !make_room(where, hash)) {
     return false;
   }
-  ++inserted_keys_;
+  record_.count_inserted(1);
   return true;
 }
 
@@ -171,7 +172,7 @@ bool cuckoo_filter::insert_new_hash(std::uint64_t hash, key_family family) {
   }
   if (insert_hash(hash, family)) return true;
   throw error(error_code::full, "the cuckoo filter has no room for another key at " +
-                                    std::to_string(inserted_keys_) + " of " +
+                                    std::to_string(record_.inserted_keys) + " of " +
                                     std::to_string(slots()) +
                                     " slots: nothing was lost; plan for more keys");
 }
@@ -187,7 +188,7 @@ bool cuckoo_filter::take(std::uint64_t hash) noexcept {
     const unsigned slot = view().find(bucket, where.fingerprint);
     if (slot == cuckoo_view::no_slot) continue;
     (void)exchange(bucket, slot, 0);
-    if (inserted_keys_ > 0) --inserted_keys_;
+    record_.count_removed(1);
     return true;
   }
   return false;
@@ -254,7 +255,7 @@ std::uint64_t cuckoo_filter::take_out(const key_batch& keys, std::uint8_t* bitma
 
 void cuckoo_filter::clear() noexcept {
   storage_.clear();
-  inserted_keys_ = 0;
+  record_.inserted_keys = 0;
   counted_ = true;
   families_.clear();
 }
@@ -264,7 +265,7 @@ double cuckoo_filter::current_fpr() const noexcept {
 }
 
 std::uint64_t cuckoo_filter::taken_slots() const noexcept {
-  return counted_ ? inserted_keys_ : count_fingerprints();
+  return counted_ ? record_.inserted_keys : count_fingerprints();
 }
 
 saturation cuckoo_filter::verdict() const {
@@ -282,27 +283,23 @@ std::uint64_t cuckoo_filter::count_fingerprints() const noexcept {
   return count;
 }
 
-/// Whether a bit is set behind the last bucket of a line.
+/// Whether a bit is set behind the last bucket of a line: up to 96 bits are unused, in two words.
 bool cuckoo_filter::has_unused_bits() const noexcept {
   const unsigned used = shape_.buckets_per_line() * slots_per_bucket * fingerprint_bits();
-  if (used == 512) return false;
-  const std::uint64_t unused = ~cuckoo_shape::low_bits(used - 448);
+  const unsigned first = used / 64;
   for (std::uint32_t line = 0; line < lines(); ++line) {
-    if ((storage_.words()[std::size_t{line} * cuckoo_shape::words_per_line + 7] & unused) != 0)
-      return true;
+    const std::uint64_t* words =
+        storage_.words() + std::size_t{line} * cuckoo_shape::words_per_line;
+    for (unsigned word = first; word < cuckoo_shape::words_per_line; ++word) {
+      if (words[word] >> (word == first ? used % 64 : 0) != 0) return true;
+    }
   }
   return false;
 }
 
 encoded_filter cuckoo_filter::encoded() const {
-  return detail::encode_words(
-      {.kind = filter_kind::cuckoo,
-       .shape = {lines(), fingerprint_bits(), options_.seed, options_.hashing},
-       .inserted_keys = inserted_keys_,
-       .planned_keys = planned_keys_,
-       .target_fpr = target_fpr_,
-       .families = families()},
-      {{storage_.words(), storage_.size()}});
+  return detail::encode_words({record_, filter_kind::cuckoo, families()},
+                              {{storage_.words(), storage_.size()}});
 }
 
 cuckoo_filter cuckoo_filter::decoded(filter_reader& file, const load_options& options) {
@@ -319,7 +316,7 @@ cuckoo_filter cuckoo_filter::decoded(filter_reader& file, const load_options& op
                 std::to_string(shape.slots()) + " slots");
   }
   cuckoo_filter result(shape, {header.shape.seed, header.shape.hashing});
-  result.inserted_keys_ = header.inserted_keys;
+  result.record_.inserted_keys = header.inserted_keys;
   result.counted_ = options.verify_body;
   result.families_.unite(header.families, header.inserted_keys > 0);
   file.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
@@ -332,9 +329,7 @@ cuckoo_filter cuckoo_filter::decoded(filter_reader& file, const load_options& op
 }
 
 filter_facts facts_of(const cuckoo_filter& filter, reading) {
-  filter_facts facts = detail::common_facts(
-      filter, filter_kind::cuckoo,
-      {filter.lines(), filter.fingerprint_bits(), filter.seed(), filter.hashing()});
+  filter_facts facts = detail::common_facts(filter, filter_kind::cuckoo);
   const std::uint64_t taken = filter.taken_slots();
   facts.slots = {filter.slots(), taken, filter.fingerprint_bits()};
   filter_statistics statistics;

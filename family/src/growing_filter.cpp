@@ -183,8 +183,7 @@ void growing_filter::add_next_level() {
 }
 
 void growing_filter::count_inserted(std::uint64_t keys) noexcept {
-  constexpr auto limit = std::numeric_limits<std::uint64_t>::max();
-  inserted_keys_ = keys > limit - inserted_keys_ ? limit : inserted_keys_ + keys;
+  inserted_keys_ = saturating_sum(inserted_keys_, keys);
 }
 
 bool growing_filter::holds(std::uint64_t hash) const noexcept {
@@ -348,13 +347,8 @@ encoded_filter growing_filter::encoded() const {
                     level.target_fpr(),
                     {}});
   }
-  return detail::encode_filters<table_start, table_row>({.kind = filter_kind::growing,
-                                                         .shape = levels_.back().view().shape(),
-                                                         .inserted_keys = inserted_keys_,
-                                                         .planned_keys = planned_keys(),
-                                                         .target_fpr = target_fpr_,
-                                                         .families = families()},
-                                                        start, rows, views);
+  return detail::encode_filters<table_start, table_row>(
+      {record(), filter_kind::growing, families()}, start, rows, views);
 }
 
 growing_filter growing_filter::decoded(filter_reader& file, const load_options& options) {
@@ -406,10 +400,11 @@ growing_filter growing_filter::decoded(filter_reader& file, const load_options& 
   result.target_fpr_ = header.target_fpr;
   result.inserted_keys_ = header.inserted_keys;
   for (const table_row& row : rows) {
-    plan shape = plan_with_blocks(row.blocks, static_cast<std::uint32_t>(row.k));
-    shape.expected_keys = row.planned_keys;
-    shape.target_fpr = row.target_fpr;
-    result.levels_.push_back(detail::read_filter(file, options, shape, row.keys));
+    filter_shape shape = header.shape;
+    shape.blocks = static_cast<std::uint32_t>(row.blocks);
+    shape.k = static_cast<std::uint32_t>(row.k);
+    result.levels_.push_back(
+        detail::read_filter(file, options, {shape, row.planned_keys, row.target_fpr, row.keys}));
   }
   file.finish_body(options);
   result.families_.unite(header.families, header.inserted_keys > 0 || result.distinct_keys() > 0);
@@ -417,13 +412,11 @@ growing_filter growing_filter::decoded(filter_reader& file, const load_options& 
 }
 
 filter_facts facts_of(const growing_filter& filter, reading how) {
-  filter_facts facts =
-      detail::common_facts(filter, filter_kind::growing, filter.levels().back().view().shape());
+  filter_facts facts = detail::common_facts(filter, filter_kind::growing);
   detail::joint_statistics all;
   for (const octobloom::filter& level : filter.levels()) {
     all.add(level, how);
-    facts.levels.push_back(
-        {level.view().shape(), level.planned_keys(), level.inserted_keys(), level.target_fpr()});
+    facts.levels.push_back(level.record());
   }
   detail::conclude(facts, all.result(filter.distinct_keys()), all.use());
   return facts;

@@ -19,8 +19,7 @@ class joint_statistics {
     const auto bytes = static_cast<double>(part.bytes());
     bytes_ += bytes;
     bits_set_ += s.fill * bytes;
-    use_ =
-        std::max(use_, use_of_plan(s, part.view().shape(), part.planned_keys(), part.target_fpr()));
+    use_ = std::max(use_, use_of_plan(s, part.record()));
   }
   [[nodiscard]] filter_statistics result(std::uint64_t keys) const {
     filter_statistics all;

@@ -149,6 +149,12 @@ std::uint64_t shared_filter::inserted_keys() const noexcept {
   return keys;
 }
 
+filter_record shared_filter::record() const noexcept {
+  filter_record now = bits_.record();
+  now.inserted_keys = inserted_keys();
+  return now;
+}
+
 filter_statistics shared_filter::statistics() const noexcept {
   detail::block_meter meter(bits_.view().shape());
   std::uint64_t* words = words_;
@@ -171,11 +177,7 @@ void shared_filter::clear() noexcept {
 }
 
 filter shared_filter::snapshot() const {
-  plan shape = plan_with_blocks(blocks(), k());
-  shape.expected_keys = planned_keys();
-  shape.target_fpr = target_fpr();
-  filter result(shape, {seed(), hashing()});
-  result.count_inserted(inserted_keys());
+  filter result(record());
   std::uint64_t* from = words_;
   std::uint64_t* to = result.view().words();
   for (std::uint64_t i = 0; i < result.view().shape().word_count(); ++i) to[i] = load(from[i]);
@@ -190,9 +192,7 @@ filter shared_filter::take_filter() && {
 }
 
 filter_facts facts_of(const shared_filter& filter, reading) {
-  return detail::facts_of_bits(filter, filter_kind::plain,
-                               {filter.blocks(), filter.k(), filter.seed(), filter.hashing()},
-                               filter.statistics());
+  return detail::facts_of_bits(filter, filter_kind::plain, filter.statistics());
 }
 
 }  // namespace octobloom

@@ -45,10 +45,6 @@ std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) noexcept {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
-  return b > no_limit - a ? no_limit : a + b;
-}
-
 [[noreturn]] void refuse(const std::string& message) {
   throw error(error_code::invalid_argument, message);
 }
@@ -75,17 +71,19 @@ void require_parts(std::uint32_t parts) {
   }
 }
 
-plan plan_layer(std::uint64_t keys, double target_fpr, std::uint32_t parts, bool by_time) {
+filter_record record_of_window(std::uint64_t keys, double target_fpr, const window_options& options,
+                               bool by_time) {
   if (keys == 0) refuse("a window is planned for at least 1 key, not 0");
   if (!(target_fpr >= min_target_fpr && target_fpr < 1))
     (void)plan_for(keys, target_fpr);  // throws
-  const double rate = share_of_rate(target_fpr, parts, by_time);
+  const double rate = share_of_rate(target_fpr, options.parts, by_time);
   if (rate < min_target_fpr) {
     refuse(
         "a window's rate is shared by its layers (by events one more than parts, by time two more "
         "than twice the parts), and each share is at least 1e-8: use fewer parts or a higher rate");
   }
-  return plan_for(share_of_keys(keys, parts, by_time), rate);
+  const plan layer = plan_for(share_of_keys(keys, options.parts, by_time), rate);
+  return {{layer.blocks, layer.k, options.seed, options.hashing}, keys, target_fpr, 0};
 }
 
 /// The pair of one part with the fewest keys together, the first of several; there is one.
@@ -130,12 +128,9 @@ windowed_filter windowed_filter::last_events(std::uint64_t events, double target
                                              const window_options& options) {
   require_parts(options.parts);
   windowed_filter result;
-  result.options_ = {options.seed, options.hashing};
+  result.record_ = record_of_window(events, target_fpr, options, false);
   result.parts_ = options.parts;
   result.window_ = events;
-  result.planned_keys_ = events;
-  result.target_fpr_ = target_fpr;
-  result.layer_plan_ = plan_layer(events, target_fpr, options.parts, false);
   result.layers_.reserve(result.most_layers());
   result.open_layer();
   return result;
@@ -151,13 +146,10 @@ windowed_filter windowed_filter::last_duration(std::chrono::nanoseconds duration
            std::to_string(duration.count()) + " ns");
   }
   windowed_filter result;
-  result.options_ = {options.seed, options.hashing};
+  result.record_ = record_of_window(expected_keys, target_fpr, options, true);
   result.parts_ = options.parts;
   result.by_time_ = true;
   result.window_ = length;
-  result.planned_keys_ = expected_keys;
-  result.target_fpr_ = target_fpr;
-  result.layer_plan_ = plan_layer(expected_keys, target_fpr, options.parts, true);
   require_storable(options.hashing, target_fpr);
   result.clock_ = std::move(clock);
   (void)result.now();
@@ -180,7 +172,11 @@ std::uint64_t windowed_filter::most_layers() const noexcept {
 }
 
 std::uint64_t windowed_filter::share() const noexcept {
-  return share_of_keys(planned_keys_, parts_, by_time_);
+  return share_of_keys(planned_keys(), parts_, by_time_);
+}
+
+filter_record windowed_filter::of_layer(std::uint64_t keys) const noexcept {
+  return {record_.shape, share(), share_of_rate(target_fpr(), parts_, by_time_), keys};
 }
 
 /// By time: nanoseconds since 1970. By events 0.
@@ -240,7 +236,7 @@ void windowed_filter::meet(layer& one, std::uint64_t time) const noexcept {
 /// Opens a layer in the newest part.
 void windowed_filter::open_layer() {
   if (layers_.size() < most_layers()) {
-    layers_.push_back({newest_, 0, filter(layer_plan_, options_)});
+    layers_.push_back({newest_, 0, filter(of_layer(0))});
     return;
   }
   const auto [first, second] =
@@ -257,7 +253,7 @@ void windowed_filter::open_layer() {
 void windowed_filter::require_event_part(const bulk_options& options) {
   if (events_ < part_length()) return;
   if (layers_.size() < most_layers()) {
-    layers_.push_back({newest_ + 1, 0, filter(layer_plan_, options_)});
+    layers_.push_back({newest_ + 1, 0, filter(of_layer(0))});
   } else {
     std::rotate(layers_.begin(), layers_.begin() + 1, layers_.end());
     detail::forget(std::as_const(layers_.back().bits).view(), options);
@@ -269,7 +265,7 @@ void windowed_filter::require_event_part(const bulk_options& options) {
 }
 
 void windowed_filter::count_inserted(std::uint64_t keys) noexcept {
-  inserted_keys_ = saturating_sum(inserted_keys_, keys);
+  record_.count_inserted(keys);
 }
 
 bool windowed_filter::holds(std::uint64_t hash) const {
@@ -467,8 +463,8 @@ void windowed_filter::require_mergeable(const windowed_filter& other) const {
   };
   compare("parts", parts_, other.parts_);
   compare("window", window_, other.window_);
-  compare("planned keys", planned_keys_, other.planned_keys_);
-  compare("target rate", target_fpr_, other.target_fpr_);
+  compare("planned keys", planned_keys(), other.planned_keys());
+  compare("target rate", target_fpr(), other.target_fpr());
   const std::string shape =
       describe_mismatch({blocks(), k(), seed(), hashing()},
                         {other.blocks(), other.k(), other.seed(), other.hashing()});
@@ -515,7 +511,7 @@ void windowed_filter::merge(const windowed_filter& other) {
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(second));
   }
   detail::family_record families = families_;
-  families.unite(other.families(), other.inserted_keys_ > 0 || !other.layers_.empty());
+  families.unite(other.families(), other.inserted_keys() > 0 || !other.layers_.empty());
   // All that can fail comes before the first change.
   std::vector<layer> merged;
   merged.reserve(most_layers());
@@ -535,19 +531,15 @@ void windowed_filter::merge(const windowed_filter& other) {
   newest_ = newest;
   restarts_ = saturating_sum(restarts_, other.restarts_);
   families_ = families;
-  count_inserted(other.inserted_keys_);
+  count_inserted(other.inserted_keys());
 }
 
 windowed_filter windowed_filter::copy() const {
   windowed_filter twin;
-  twin.options_ = options_;
+  twin.record_ = record_;
   twin.parts_ = parts_;
   twin.by_time_ = by_time_;
   twin.window_ = window_;
-  twin.planned_keys_ = planned_keys_;
-  twin.target_fpr_ = target_fpr_;
-  twin.layer_plan_ = layer_plan_;
-  twin.inserted_keys_ = inserted_keys_;
   twin.families_ = families_;
   twin.newest_ = newest_;
   twin.events_ = events_;
@@ -569,7 +561,7 @@ void windowed_filter::clear() noexcept {
   newest_ = 0;
   events_ = 0;
   restarts_ = 0;
-  inserted_keys_ = 0;
+  record_.inserted_keys = 0;
   families_.clear();
 }
 
@@ -607,13 +599,7 @@ encoded_filter windowed_filter::encoded() const {
     views.push_back(one->bits.view());
   }
   return detail::encode_filters<table_start, table_row>(
-      {.kind = filter_kind::windowed,
-       .shape = {blocks(), k(), seed(), hashing()},
-       .inserted_keys = inserted_keys_,
-       .planned_keys = planned_keys_,
-       .target_fpr = target_fpr_,
-       .families = families()},
-      start, rows, views);
+      {record_, filter_kind::windowed, families()}, start, rows, views);
 }
 
 windowed_filter windowed_filter::decoded(filter_reader& file, const load_options& options,
@@ -629,12 +615,10 @@ windowed_filter windowed_filter::decoded(filter_reader& file, const load_options
   const bool by_time = start.by_time == 1;
   table.require("window", start.window, by_time ? start.parts : 1,
                 by_time ? max_duration : no_limit);
-  result.options_ = {header.shape.seed, header.shape.hashing};
+  result.record_ = header;
   result.parts_ = static_cast<std::uint32_t>(start.parts);
   result.by_time_ = by_time;
   result.window_ = start.window;
-  result.planned_keys_ = header.planned_keys;
-  result.target_fpr_ = header.target_fpr;
   const std::uint64_t length = result.part_length();
   table.require("number of the newest part", start.newest, 0,
                 by_time ? max_time / length : max_time);
@@ -647,10 +631,7 @@ windowed_filter windowed_filter::decoded(filter_reader& file, const load_options
   table.require_zero(start.zero);
   table.require("planned keys", header.planned_keys, by_time ? 1 : start.window,
                 by_time ? no_limit : start.window);
-  result.layer_plan_ = plan_with_blocks(header.shape.blocks, header.shape.k);
-  result.layer_plan_.expected_keys = result.share();
-  result.layer_plan_.target_fpr = share_of_rate(header.target_fpr, start.parts, by_time);
-  table.require(result.layer_plan_.target_fpr >= min_target_fpr, "target rate",
+  table.require(result.of_layer(0).target_fpr >= min_target_fpr, "target rate",
                 "leaves less than 1e-8 for each layer");
 
   const std::uint64_t oldest = start.newest - std::min(start.newest, start.parts);
@@ -680,7 +661,6 @@ windowed_filter windowed_filter::decoded(filter_reader& file, const load_options
   }
   table.require_whole();
 
-  result.inserted_keys_ = header.inserted_keys;
   result.newest_ = start.newest;
   result.events_ = start.events;
   result.restarts_ = start.restarts;
@@ -691,7 +671,7 @@ windowed_filter windowed_filter::decoded(filter_reader& file, const load_options
   result.layers_.reserve(result.most_layers());
   for (const table_row& row : rows) {
     result.layers_.push_back(
-        {row.part, row.last, detail::read_filter(file, options, result.layer_plan_, row.keys)});
+        {row.part, row.last, detail::read_filter(file, options, result.of_layer(row.keys))});
   }
   file.finish_body(options);
   const bool holds_keys =
@@ -705,9 +685,7 @@ windowed_filter windowed_filter::decoded(filter_reader& file, const load_options
 }
 
 filter_facts facts_of(const windowed_filter& filter, reading how) {
-  filter_facts facts =
-      detail::common_facts(filter, filter_kind::windowed,
-                           {filter.blocks(), filter.k(), filter.seed(), filter.hashing()});
+  filter_facts facts = detail::common_facts(filter, filter_kind::windowed);
   facts.window = {filter.by_time(), filter.window(), filter.parts()};
   detail::joint_statistics all;
   for (const octobloom::filter* layer : filter.answering_layers()) all.add(*layer, how);

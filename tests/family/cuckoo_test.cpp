@@ -231,4 +231,22 @@ TEST(cuckoo_file, judges_its_header_and_its_slots) {
                        [] { (void)filter::load(family::golden("cuckoo")); });
 }
 
+TEST(cuckoo_file, refuses_every_bit_behind_the_last_bucket_of_a_line) {
+  const family::scratch_file file;
+  unsigned refused = 0;
+  for (unsigned bits = 8; bits <= 32; ++bits) {
+    cuckoo_filter(cuckoo_plan_with_lines(2, bits)).save(file.path());
+    const std::string empty = family::read_file(file.path());
+    for (unsigned bit = 512 / (4 * bits) * 4 * bits; bit < 512; ++bit, ++refused) {
+      SCOPED_TRACE(testing::Message() << bits << " bits a fingerprint, bit " << bit);
+      file.write(family::forged(empty, [&](std::string& b) {
+        b[128 + 64 + bit / 8] = static_cast<char>(1u << bit % 8);
+      }));
+      family::expect_error(error_code::bad_file, "does not hold the keys",
+                           [&] { (void)cuckoo_filter::load(file.path()); });
+    }
+  }
+  EXPECT_EQ(refused, 828u);
+}
+
 }  // namespace

@@ -113,12 +113,10 @@ windowed_filter make_window(const options_of& o, bool by_time) {
       o.number("parts"), by_time ? 1u : 0u, o.number("window"), 0, 0, by_time ? 0u : 1u, 0, 0};
   if (!by_time) body.resize(16 + 8 * o.number("blocks"));
   encoded_filter empty;
-  empty.header = {
-      .kind = filter_kind::windowed,
-      .shape = {static_cast<std::uint32_t>(o.number("blocks")),
-                static_cast<std::uint32_t>(o.number("k")), o.number("seed"), key_hashing::xxh64},
-      .planned_keys = o.number("n"),
-      .target_fpr = o.real("p")};
+  const filter_shape shape{static_cast<std::uint32_t>(o.number("blocks")),
+                           static_cast<std::uint32_t>(o.number("k")), o.number("seed"),
+                           key_hashing::xxh64};
+  empty.header = {{shape, o.number("n"), o.real("p"), 0}, filter_kind::windowed};
   empty.pieces.push_back(std::as_bytes(std::span(body)));
   std::vector<std::byte> bytes;
   write_filter(empty, [&](std::span<const std::byte> piece) {

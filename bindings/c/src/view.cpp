@@ -81,6 +81,6 @@ octobloom_status octobloom_view_get_statistics(const octobloom_view* view,
   return guarded([&] {
     const filter_view source = view_of(view);
     const filter_statistics now = statistics_of(source);
-    give_statistics(now, judge(now, 0, use_of_plan(now, source.shape(), 0, 0)), statistics);
+    give_statistics(now, judge(now, 0, plan_use::unplanned), statistics);
   });
 }

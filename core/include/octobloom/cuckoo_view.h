@@ -40,6 +40,7 @@ class cuckoo_shape {
   [[nodiscard]] static constexpr std::uint32_t buckets_in_line(std::uint32_t bits) noexcept {
     return 512 / (slots_per_bucket * bits);
   }
+  /// `count`: 1 to 64.
   [[nodiscard]] static constexpr std::uint64_t low_bits(unsigned count) noexcept {
     return ~std::uint64_t{0} >> (64 - count);
   }

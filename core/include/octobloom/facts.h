@@ -19,14 +19,6 @@ enum class reading : std::uint8_t {
   sample,  ///< as sampled_statistics_of(): a few milliseconds at any size
 };
 
-/// Of a growing filter, the oldest first.
-struct level_facts {
-  filter_shape shape;
-  std::uint64_t planned_keys = 0;
-  std::uint64_t inserted_keys = 0;  ///< told new
-  double target_fpr = 0;
-};
-
 struct counter_facts {
   std::uint64_t bytes = 0;  ///< beside those of the bits
   /// Counters that will never go down again; not known from a sample.
@@ -45,16 +37,10 @@ struct window_facts {
   std::uint32_t parts = 0;
 };
 
-struct filter_facts {
+struct filter_facts : filter_record {
   filter_kind kind = filter_kind::plain;  ///< of the file that it is, or would be saved to
-  /// Growing: of the newest level. Cuckoo: lines for blocks, bits of a fingerprint for k. Windowed:
-  /// of one layer.
-  filter_shape shape;
-  std::uint64_t bytes = 0;          ///< of the bits or slots, all levels and layers
-  std::uint64_t planned_keys = 0;   ///< 0: unplanned. Growing: of the first level
-  double target_fpr = 0;            ///< 0: unplanned
-  std::uint64_t inserted_keys = 0;  ///< calls, less removals
-  key_families families = 0;        ///< of the keys inserted so far; 0: none, or not known
+  std::uint64_t bytes = 0;                ///< of the bits or slots, all levels and layers
+  key_families families = 0;              ///< of the keys inserted so far; 0: none, or not known
   /// Share of the bits that are set, or of the slots that are taken, 0 to 1. Windowed: of the
   /// layers that still answer.
   double fill = 0;
@@ -66,7 +52,7 @@ struct filter_facts {
   plan_use use = plan_use::unplanned;
   saturation verdict = saturation::fine;
 
-  std::vector<level_facts> levels;        ///< growing
+  std::vector<filter_record> levels;      ///< growing, the oldest first; keys are those told new
   std::optional<counter_facts> counters;  ///< counting
   std::optional<slot_facts> slots;        ///< cuckoo
   std::optional<window_facts> window;     ///< windowed

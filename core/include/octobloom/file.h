@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <octobloom/filter_view.h>
+#include <octobloom/filter_record.h>
 #include <octobloom/hash.h>
 #include <octobloom/key_family.h>
 
@@ -32,14 +32,9 @@ enum class filter_kind : std::uint8_t {
 inline constexpr std::size_t file_header_bytes = 128;
 inline constexpr std::uint64_t file_version = 1;
 
-/// The header's fields, in file order, less those that are constant. A cuckoo filter's shape has
-/// its 64-byte lines for blocks and the bits of a fingerprint, 8 to 32, for k.
-struct file_header {
+/// The header's fields, less those that are constant.
+struct file_header : filter_record {
   filter_kind kind = filter_kind::plain;
-  filter_shape shape;
-  std::uint64_t inserted_keys = 0;
-  std::uint64_t planned_keys = 0;
-  double target_fpr = 0;
   key_families families = 0;  ///< of the keys inserted so far; 0 = empty, or not known
   std::uint64_t body_bytes = 0;
   std::uint64_t body_checksum = 0;  ///< XXH64 of the body, seed 0

@@ -10,7 +10,7 @@
 #include <octobloom/engine.h>
 #include <octobloom/error.h>
 #include <octobloom/file.h>
-#include <octobloom/filter_view.h>
+#include <octobloom/filter_record.h>
 #include <octobloom/keys.h>
 #include <octobloom/plan.h>
 #include <octobloom/statistics.h>
@@ -31,10 +31,14 @@ namespace detail {
 /// Whether anything is in the filter. Ends at the first word that is not zero.
 [[nodiscard]] bool any_bit(const const_filter_view& view) noexcept;
 
+[[nodiscard]] inline filter_record record_of(const plan& plan, const filter_options& options) {
+  return {
+      {plan.blocks, plan.k, options.seed, options.hashing}, plan.expected_keys, plan.target_fpr, 0};
+}
+
 }  // namespace detail
 
-/// Questions that every filter answers, whatever holds its bits. `Derived` has view(),
-/// inserted_keys(), planned_keys() and target_fpr().
+/// What `Derived`, whatever holds its bits, answers by its view() and its record().
 template <class Derived>
 class filter_queries : public detail::keyed_queries<Derived> {
  public:
@@ -43,6 +47,14 @@ class filter_queries : public detail::keyed_queries<Derived> {
   [[nodiscard]] std::uint64_t seed() const noexcept { return self().view().seed(); }
   [[nodiscard]] key_hashing hashing() const noexcept { return self().view().shape().hashing; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return self().view().shape().bytes(); }
+
+  /// Calls so far, not distinct keys, less removals: `insert` counts every key, `insert_new` those
+  /// it told new, a merge the sum. Saturates at 2^64 - 1.
+  [[nodiscard]] std::uint64_t inserted_keys() const noexcept {
+    return self().record().inserted_keys;
+  }
+  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return self().record().planned_keys; }
+  [[nodiscard]] double target_fpr() const noexcept { return self().record().target_fpr; }
 
   /// Each of these reads the whole filter; ask statistics() once when several are wanted.
   [[nodiscard]] filter_statistics statistics() const noexcept {
@@ -55,9 +67,7 @@ class filter_queries : public detail::keyed_queries<Derived> {
   [[nodiscard]] double current_fpr() const noexcept { return statistics().current_fpr; }
   [[nodiscard]] saturation verdict() const {
     const filter_statistics now = statistics();
-    return judge(
-        now, self().target_fpr(),
-        use_of_plan(now, self().view().shape(), self().planned_keys(), self().target_fpr()));
+    return judge(now, target_fpr(), use_of_plan(now, self().record()));
   }
 
  private:
@@ -83,7 +93,11 @@ class filter : public filter_queries<filter>,
   /// An empty filter of the planned size. Throws error{invalid_argument} for a plan or options that
   /// no file could tell of, and error{out_of_memory} before it allocates when the size is above the
   /// memory of the machine or of its control group.
-  explicit filter(const plan& plan, const filter_options& options = {});
+  explicit filter(const plan& plan, const filter_options& options = {})
+      : filter(detail::record_of(plan, options)) {}
+  /// One without bits that says of itself what another one does, for whoever fills its words next.
+  /// Throws as above.
+  explicit filter(const filter_record& record);
 
   /// plan_for, plan_with_memory, plan_with_bits and plan_with_blocks, and a filter of that plan.
   [[nodiscard]] static filter with_fpr(std::uint64_t n, double p, const filter_options& o = {}) {
@@ -111,14 +125,14 @@ class filter : public filter_queries<filter>,
   void insert_hash(std::uint64_t hash, key_family family = key_family::hashes) noexcept {
     state_family(family);
     bits().insert_hash(hash);
-    add_to_count(1);
+    record_.count_inserted(1);
   }
 
   [[nodiscard]] bool insert_new_hash(std::uint64_t hash,
                                      key_family family = key_family::hashes) noexcept {
     state_family(family);
     const bool is_new = bits().insert_new_hash(hash);
-    add_to_count(is_new ? 1 : 0);
+    record_.count_inserted(is_new ? 1 : 0);
     return is_new;
   }
 
@@ -141,30 +155,25 @@ class filter : public filter_queries<filter>,
     view_given_ = true;
     return bits();
   }
-  [[nodiscard]] const_filter_view view() const noexcept { return {storage_.words(), shape_}; }
-
-  /// Calls so far, not distinct keys: `insert` counts every key, `insert_new` those it told new, a
-  /// merge the sum. Saturates at 2^64 - 1.
-  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
-  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
-  [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
+  [[nodiscard]] const_filter_view view() const noexcept {
+    return {storage_.words(), record_.shape};
+  }
+  [[nodiscard]] const filter_record& record() const noexcept { return record_; }
 
   /// For those who write through view() with an engine of their choice: adds to inserted_keys().
   /// When they do not say of which family the keys were, families() is not known from then on.
   void count_inserted(std::uint64_t keys) noexcept {
     if (keys > 0) families_.forget();
-    add_to_count(keys);
+    record_.count_inserted(keys);
   }
   void count_inserted(std::uint64_t keys, key_family family) noexcept {
     if (keys > 0) families_.state(family);
-    add_to_count(keys);
+    record_.count_inserted(keys);
   }
   /// Says of all keys in it what they are, in place of all that was said before; 0 is not known.
   void set_families(key_families families) noexcept;
   /// The opposite, for those who take bits away. Stops at 0, and a saturated count stays.
-  void count_removed(std::uint64_t keys) noexcept {
-    if (inserted_keys_ != UINT64_MAX) inserted_keys_ -= std::min(keys, inserted_keys_);
-  }
+  void count_removed(std::uint64_t keys) noexcept { record_.count_removed(keys); }
 
  private:
   friend class detail::keyed_inserts<filter>;
@@ -173,32 +182,24 @@ class filter : public filter_queries<filter>,
   [[nodiscard]] static filter decoded(filter_reader& from, const load_options& options);
   [[nodiscard]] encoded_filter encoded() const;
 
-  filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr);
-
   void add(const key_batch& keys, const bulk_options& options) {
     detail::insert(bits(), keys, options);
-    add_to_count(keys.size());
+    record_.count_inserted(keys.size());
   }
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options) {
     const std::uint64_t fresh = detail::insert_new(bits(), keys, bitmap, options);
-    add_to_count(fresh);
+    record_.count_inserted(fresh);
     return fresh;
   }
 
-  [[nodiscard]] filter_view bits() noexcept { return {storage_.words(), shape_}; }
-  void add_to_count(std::uint64_t keys) noexcept {
-    inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
-  }
+  [[nodiscard]] filter_view bits() noexcept { return {storage_.words(), record_.shape}; }
   void state_family(key_family family) noexcept {
     if (families_.is_news(family)) [[unlikely]]
       state_news(family);
   }
   void state_news(key_family family) noexcept;
 
-  filter_shape shape_;
-  std::uint64_t inserted_keys_ = 0;
-  std::uint64_t planned_keys_ = 0;
-  double target_fpr_ = 0;
+  filter_record record_;
   bool view_given_ = false;  // and perhaps written through before any family was stated
   storage storage_;
 };

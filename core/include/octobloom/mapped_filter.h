@@ -46,9 +46,7 @@ class mapped_filter : public filter_queries<mapped_filter> {
   ~mapped_filter();
 
   [[nodiscard]] const_filter_view view() const noexcept { return {words_, header_.shape}; }
-  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return header_.inserted_keys; }
-  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return header_.planned_keys; }
-  [[nodiscard]] double target_fpr() const noexcept { return header_.target_fpr; }
+  [[nodiscard]] const filter_record& record() const noexcept { return header_; }
 
   /// Compares the body with its checksum, for whoever put that off. Reads all of it. Throws
   /// error{bad_file}.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include <octobloom/filter_view.h>
+#include <octobloom/filter_record.h>
 
 /// What the bits of a filter say about it, and the verdict that follows. Whatever reads all bits is
 /// O(blocks). Everything here is thread safe.
@@ -58,8 +58,8 @@ enum class plan_use : std::uint8_t {
 
 /// The plan of a filter of `shape` held against its bits. A target of 0 says nothing about the
 /// size. Microseconds; a few milliseconds for the first filter of its k that is above its target.
-[[nodiscard]] plan_use use_of_plan(const filter_statistics& statistics, const filter_shape& shape,
-                                   std::uint64_t planned_keys, double target_fpr);
+[[nodiscard]] plan_use use_of_plan(const filter_statistics& statistics,
+                                   const filter_record& record);
 
 /// What a filter holds keys in.
 enum class key_room : std::uint8_t { bits, slots };

@@ -57,10 +57,7 @@ class counting_filter : public filter_queries<counting_filter>,
   void clear() noexcept;
 
   [[nodiscard]] const_filter_view view() const noexcept { return bits_.view(); }
-  /// Insertions less removals. Saturates.
-  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return bits_.inserted_keys(); }
-  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return bits_.planned_keys(); }
-  [[nodiscard]] double target_fpr() const noexcept { return bits_.target_fpr(); }
+  [[nodiscard]] const filter_record& record() const noexcept { return bits_.record(); }
   /// Bytes of bits and counters together; bytes() is that of the bits.
   [[nodiscard]] std::uint64_t total_bytes() const noexcept {
     return bytes() + blocks() * counter_bytes_per_block;

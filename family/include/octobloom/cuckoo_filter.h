@@ -124,8 +124,8 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
 
   void clear() noexcept;
 
-  [[nodiscard]] std::uint64_t seed() const noexcept { return options_.seed; }
-  [[nodiscard]] key_hashing hashing() const noexcept { return options_.hashing; }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return record_.shape.seed; }
+  [[nodiscard]] key_hashing hashing() const noexcept { return record_.shape.hashing; }
   [[nodiscard]] cuckoo_view view() const noexcept { return {storage_.words(), shape_, seed()}; }
   [[nodiscard]] std::uint32_t lines() const noexcept { return shape_.lines(); }
   [[nodiscard]] std::uint32_t fingerprint_bits() const noexcept {
@@ -135,9 +135,10 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   [[nodiscard]] std::uint64_t slots() const noexcept { return shape_.slots(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return shape_.bytes(); }
   /// Fingerprints that are in: insertions less removals.
-  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
-  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
-  [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
+  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return record_.inserted_keys; }
+  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return record_.planned_keys; }
+  [[nodiscard]] double target_fpr() const noexcept { return record_.target_fpr; }
+  [[nodiscard]] const filter_record& record() const noexcept { return record_; }
   /// Slots that are taken: inserted_keys(), but in a file that says something else and was loaded
   /// without a check. There it reads the whole filter, otherwise O(1).
   [[nodiscard]] std::uint64_t taken_slots() const noexcept;
@@ -175,11 +176,8 @@ class cuckoo_filter : public detail::keyed_queries<cuckoo_filter>,
   [[nodiscard]] std::uint64_t count_fingerprints() const noexcept;
   [[nodiscard]] bool has_unused_bits() const noexcept;
 
-  filter_options options_;
-  std::uint64_t inserted_keys_ = 0;
-  bool counted_ = true;  // inserted_keys_ is what the slots hold
-  std::uint64_t planned_keys_ = 0;
-  double target_fpr_ = 0;
+  filter_record record_;
+  bool counted_ = true;  // record_ tells how many the slots hold
   cuckoo_shape shape_;
   storage storage_;
 };

@@ -101,6 +101,9 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
   [[nodiscard]] std::uint64_t planned_keys() const noexcept { return levels_[0].planned_keys(); }
   /// Calls, as filter::inserted_keys().
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
+  [[nodiscard]] filter_record record() const noexcept {
+    return {levels_.back().view().shape(), planned_keys(), target_fpr_, inserted_keys_};
+  }
   /// Keys that were told new: the distinct keys, less those lost to false positives. O(levels).
   [[nodiscard]] std::uint64_t distinct_keys() const noexcept;
   /// Of all levels. O(levels).

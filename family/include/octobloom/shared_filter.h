@@ -49,6 +49,7 @@ class shared_filter : public detail::keyed_queries<shared_filter>,
   [[nodiscard]] double target_fpr() const noexcept { return bits_.target_fpr(); }
   /// Calls of finished inserts, as filter::inserted_keys(); those under way may be missing.
   [[nodiscard]] std::uint64_t inserted_keys() const noexcept;
+  [[nodiscard]] filter_record record() const noexcept;
 
   /// What the bits say now, as filter::statistics() and filter::verdict(); inserts under way may be
   /// missing. Reads the whole filter.

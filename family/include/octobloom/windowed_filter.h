@@ -87,30 +87,31 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   /// As if it were new.
   void clear() noexcept;
 
-  [[nodiscard]] std::uint64_t seed() const noexcept { return options_.seed; }
-  [[nodiscard]] key_hashing hashing() const noexcept { return options_.hashing; }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return record_.shape.seed; }
+  [[nodiscard]] key_hashing hashing() const noexcept { return record_.shape.hashing; }
   [[nodiscard]] std::uint32_t parts() const noexcept { return parts_; }
   /// Of one layer.
-  [[nodiscard]] std::uint32_t blocks() const noexcept { return layer_plan_.blocks; }
-  [[nodiscard]] std::uint32_t k() const noexcept { return layer_plan_.k; }
+  [[nodiscard]] std::uint32_t blocks() const noexcept { return record_.shape.blocks; }
+  [[nodiscard]] std::uint32_t k() const noexcept { return record_.shape.k; }
   [[nodiscard]] bool by_time() const noexcept { return by_time_; }
   /// Events, or nanoseconds, of the window.
   [[nodiscard]] std::uint64_t window() const noexcept { return window_; }
   [[nodiscard]] std::uint64_t part_length() const noexcept;
   /// Distinct keys that the window was planned for; by events, their number.
-  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
-  [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
+  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return record_.planned_keys; }
+  [[nodiscard]] double target_fpr() const noexcept { return record_.target_fpr; }
   /// Calls in all its life, as filter::inserted_keys().
-  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
+  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return record_.inserted_keys; }
+  [[nodiscard]] const filter_record& record() const noexcept { return record_; }
   /// How often the clock fell behind by the window or more, so that everything was forgotten.
   [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_; }
   /// Of the layers that there are now.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
-    return layers_.size() * layer_plan_.bytes();
+    return layers_.size() * record_.shape.bytes();
   }
   /// The most that bytes() can become.
   [[nodiscard]] std::uint64_t most_bytes() const noexcept {
-    return most_layers() * layer_plan_.bytes();
+    return most_layers() * record_.shape.bytes();
   }
 
   /// All that are in memory, the oldest first; by time, those that do not answer any more are
@@ -157,6 +158,8 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
 
   [[nodiscard]] std::uint64_t most_layers() const noexcept;
   [[nodiscard]] std::uint64_t share() const noexcept;
+  /// Of a layer with so many keys.
+  [[nodiscard]] filter_record of_layer(std::uint64_t keys) const noexcept;
   [[nodiscard]] std::uint64_t now() const;
   [[nodiscard]] bool starts_anew(std::uint64_t time) const noexcept;
   [[nodiscard]] bool answers(const layer& one, std::uint64_t time) const noexcept;
@@ -171,14 +174,10 @@ class windowed_filter : public detail::keyed_queries<windowed_filter>,
   void require_mergeable(const windowed_filter& other) const;
   [[nodiscard]] windowed_filter copy() const;
 
-  filter_options options_;
+  filter_record record_;
   std::uint32_t parts_ = 0;
   bool by_time_ = false;
   std::uint64_t window_ = 0;
-  std::uint64_t planned_keys_ = 0;
-  double target_fpr_ = 0;
-  plan layer_plan_;
-  std::uint64_t inserted_keys_ = 0;
   std::uint64_t newest_ = 0;  // number of the newest part
   std::uint64_t events_ = 0;  // in it, by events
   std::uint64_t restarts_ = 0;

@@ -7,15 +7,11 @@ namespace octobloom::detail {
 
 /// Those that every kind has.
 template <class Filter>
-[[nodiscard]] filter_facts common_facts(const Filter& filter, filter_kind kind,
-                                        const filter_shape& shape) {
+[[nodiscard]] filter_facts common_facts(const Filter& filter, filter_kind kind) {
   filter_facts facts;
+  static_cast<filter_record&>(facts) = filter.record();
   facts.kind = kind;
-  facts.shape = shape;
   facts.bytes = filter.bytes();
-  facts.planned_keys = filter.planned_keys();
-  facts.target_fpr = filter.target_fpr();
-  facts.inserted_keys = filter.inserted_keys();
   facts.families = filter.families();
   return facts;
 }
@@ -33,10 +29,9 @@ inline void conclude(filter_facts& facts, const filter_statistics& statistics, p
 
 template <class Filter>
 [[nodiscard]] filter_facts facts_of_bits(const Filter& filter, filter_kind kind,
-                                         const filter_shape& shape,
                                          const filter_statistics& statistics) {
-  filter_facts facts = common_facts(filter, kind, shape);
-  conclude(facts, statistics, use_of_plan(statistics, shape, facts.planned_keys, facts.target_fpr));
+  filter_facts facts = common_facts(filter, kind);
+  conclude(facts, statistics, use_of_plan(statistics, facts));
   return facts;
 }
 

@@ -43,8 +43,7 @@ class filter {
   [[nodiscard]] static filter from_host(const filter_queries<Source>& source, stream on = nullptr,
                                         const allocator& from = stream_ordered_allocator()) {
     const auto& host = static_cast<const Source&>(source);
-    filter copy = from_host(host.view(), host.inserted_keys(), host.planned_keys(),
-                            host.target_fpr(), on, from);
+    filter copy = from_host(host.record(), host.view().words(), on, from);
     copy.families_.unite(host.families(),
                          host.inserted_keys() > 0 || octobloom::detail::any_bit(host.view()));
     return copy;
@@ -103,14 +102,16 @@ class filter {
   [[nodiscard]] filter_statistics statistics(stream on = nullptr) const;
 
   /// For kernels of your own.
-  [[nodiscard]] filter_view view() const noexcept { return {words_.data<std::uint64_t>(), shape_}; }
+  [[nodiscard]] filter_view view() const noexcept {
+    return {words_.data<std::uint64_t>(), shape()};
+  }
 
-  [[nodiscard]] const filter_shape& shape() const noexcept { return shape_; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return shape_.bytes(); }
+  [[nodiscard]] const filter_shape& shape() const noexcept { return record_.shape; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shape().bytes(); }
   /// As octobloom::filter counts them.
-  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return inserted_keys_; }
-  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return planned_keys_; }
-  [[nodiscard]] double target_fpr() const noexcept { return target_fpr_; }
+  [[nodiscard]] std::uint64_t inserted_keys() const noexcept { return record_.inserted_keys; }
+  [[nodiscard]] std::uint64_t planned_keys() const noexcept { return record_.planned_keys; }
+  [[nodiscard]] double target_fpr() const noexcept { return record_.target_fpr; }
   /// As octobloom::filter has them: a question with keys of another family is error{wrong_key}.
   [[nodiscard]] key_families families() const noexcept { return families_.families(); }
   /// From now on questions of every family are answered; false takes it back.
@@ -119,22 +120,20 @@ class filter {
   /// families() is not known from then on.
   void count_inserted(std::uint64_t keys) noexcept {
     if (keys > 0) families_.forget();
-    add_to_count(keys);
+    record_.count_inserted(keys);
   }
   void count_inserted(std::uint64_t keys, key_family family) noexcept {
     if (keys > 0) families_.state(family);
-    add_to_count(keys);
+    record_.count_inserted(keys);
   }
 
   /// The copy behind the template above; it knows of no families.
-  [[nodiscard]] static filter from_host(const const_filter_view& view, std::uint64_t inserted_keys,
-                                        std::uint64_t planned_keys, double target_fpr, stream on,
-                                        const allocator& from);
+  [[nodiscard]] static filter from_host(const filter_record& record, const std::uint64_t* words,
+                                        stream on, const allocator& from);
 
  private:
   /// Holds garbage.
-  filter(const filter_shape& shape, std::uint64_t planned_keys, double target_fpr, stream on,
-         const allocator& from);
+  filter(const filter_record& record, stream on, const allocator& from);
 
   void require(const keys& batch) const;
   /// The same, and throws error{wrong_key} for a family that was never inserted.
@@ -142,19 +141,13 @@ class filter {
   void state_family(const keys& batch) noexcept {
     if (batch.size() > 0) families_.state(batch.family());
   }
-  void add_to_count(std::uint64_t keys) noexcept {
-    inserted_keys_ = keys > UINT64_MAX - inserted_keys_ ? UINT64_MAX : inserted_keys_ + keys;
-  }
   /// Throws error{invalid_argument} when another device is current.
   void require_current() const;
   /// Where temporaries come from; as require_current().
   [[nodiscard]] const allocator& temporaries() const;
 
-  filter_shape shape_;
+  filter_record record_;
   int device_ = 0;
-  std::uint64_t inserted_keys_ = 0;
-  std::uint64_t planned_keys_ = 0;
-  double target_fpr_ = 0;
   octobloom::detail::family_record families_;
   buffer words_;
 };

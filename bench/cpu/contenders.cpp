@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include <octobloom/simd_hooks.h>
+
 #include "exact_set.h"
 #include "our_filter.h"
 

@@ -96,7 +96,7 @@ class line_pipeline {
     }
     chunk.hash_lines(job_.lines, job_.engine, job_.seed);
     if (job_.in_order) judging_.enter(number);
-    job_.judge(chunk);
+    job_.mark(chunk);
     if (job_.in_order) judging_.pass();
     if (job_.out != nullptr) chunk.keep(job_.wanted);
 

@@ -21,7 +21,7 @@ struct line_job {
   /// Looks at the lines of a chunk whose hashes are there, and marks them. Called for one chunk
   /// after the other in the order of the input when `in_order`, otherwise from several threads at
   /// once.
-  std::function<void(text_chunk&)> judge;
+  std::function<void(text_chunk&)> mark;
   bool in_order = true;
 
   /// Where the lines go whose mark is `wanted`; null: nowhere.
@@ -34,7 +34,7 @@ struct line_totals {
   std::uint64_t bytes = 0;
 };
 
-/// Reads, splits, hashes, judges and writes all lines; the output is the same at any number of
+/// Reads, splits, hashes, marks and writes all lines; the output is the same at any number of
 /// threads. Every thread carries a chunk through all of these steps; reading, judging (when in
 /// order) and writing let one chunk at a time through, in the order of the input, so the steps of
 /// different chunks overlap and no chunk changes hands. Memory: the text of all chunks is 2 MiB,

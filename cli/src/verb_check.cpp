@@ -36,7 +36,7 @@ int run(check_options& options) {
                  .seed = filter->seed(),
                  .threads = options.common.thread_count(),
                  .show_progress = !options.common.quiet,
-                 .judge =
+                 .mark =
                      [&](text_chunk& chunk) {
                        contained += filter->may_contain(chunk.hashes(), chunk.marks());
                      },

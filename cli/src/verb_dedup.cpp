@@ -78,7 +78,7 @@ class deduplicator {
   deduplicator(known_lines& known, when_full when)
       : known_(known), when_full_(std::move(when)), warn_beyond_(known.capacity()) {}
 
-  void judge(text_chunk& chunk) {
+  void mark(text_chunk& chunk) {
     lines_out_ += known_.insert_new(chunk.hashes(), chunk.marks());
     lines_ += chunk.lines();
     if (known_.held() > warn_beyond_ || lines_ >= look_at_) look();
@@ -364,8 +364,8 @@ int run(dedup_options& options) {
   if (is_same_file(options.filter, options.save)) lock.emplace(options.save);
   beginning begun = start(options);
   const std::unique_ptr<known_lines> known = std::move(begun.known);
-  deduplicator judge(*known, std::move(begun.when));
-  if (!options.filter.empty()) judge.look();
+  deduplicator dedup(*known, std::move(begun.when));
+  if (!options.filter.empty()) dedup.look();
 
   std::optional<atomic_file> file;
   std::optional<output> out;
@@ -387,10 +387,10 @@ int run(dedup_options& options) {
                              .seed = known->seed(),
                              .threads = options.common.thread_count(),
                              .show_progress = !options.common.quiet,
-                             .judge = [&](text_chunk& chunk) { judge.judge(chunk); },
+                             .mark = [&](text_chunk& chunk) { dedup.mark(chunk); },
                              .out = &*out});
-  result.lines_out = judge.lines_out();
-  result.known = judge.conclude();
+  result.lines_out = dedup.lines_out();
+  result.known = dedup.conclude();
   if (file) {
     std::optional<held_signals> held;
     if (is_replaceable(options.output)) held.emplace();

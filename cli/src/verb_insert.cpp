@@ -25,7 +25,7 @@ int run(lines_and_filter& options) {
                  .seed = target->seed(),
                  .threads = options.common.thread_count(),
                  .show_progress = !options.common.quiet,
-                 .judge = [&](text_chunk& chunk) { target->insert(chunk.hashes()); }});
+                 .mark = [&](text_chunk& chunk) { target->insert(chunk.hashes()); }});
   target->save(options.filter);
 
   warn_if_full(*target, options.filter);

@@ -33,8 +33,7 @@ int run(remove_options& options) {
        .seed = target->seed(),
        .threads = options.common.thread_count(),
        .show_progress = !options.common.quiet,
-       .judge =
-           [&](text_chunk& chunk) { removed += target->remove(chunk.hashes(), chunk.marks()); },
+       .mark = [&](text_chunk& chunk) { removed += target->remove(chunk.hashes(), chunk.marks()); },
        .out = options.missing ? &out : nullptr,
        .wanted = false});
   target->save(options.filter);

@@ -13,15 +13,15 @@
 
 namespace octobloom::detail {
 
-/// Keys per round of the loops below: their hashes stay in the caches, and a round is long enough
+/// Keys per chunk of the loops below: their hashes stay in the caches, and a chunk is long enough
 /// for an engine to share it out among threads.
-inline constexpr std::size_t round_keys = std::size_t{1} << 16;
+inline constexpr std::size_t chunk_keys = std::size_t{1} << 16;
 
-/// The keys of one round that no filter so far has answered for: each filter in turn is asked only
-/// about the rest. Keeps its memory from round to round.
+/// The keys of one chunk that no filter so far has answered for: each filter in turn is asked only
+/// about the rest. Keeps its memory from chunk to chunk.
 class candidates {
  public:
-  /// Starts with all of `keys`, which stand at `first` and on in their round.
+  /// Starts with all of `keys`, which stand at `first` and on in their chunk.
   void start(const key_batch& keys, std::uint64_t seed, const bulk_options& options,
              std::size_t first = 0) {
     hashes_.resize(keys.size());
@@ -38,7 +38,7 @@ class candidates {
   [[nodiscard]] std::size_t size() const noexcept { return hashes_.size(); }
   [[nodiscard]] std::uint64_t hash(std::size_t i) const noexcept { return hashes_[i]; }
   [[nodiscard]] key_batch hashes() const noexcept { return key_batch::hashes(hashes_); }
-  /// Where candidate i stood in the round.
+  /// Where candidate i stood in the chunk.
   [[nodiscard]] std::size_t origin(std::size_t i) const noexcept { return origins_[i]; }
 
   /// Drops the keys that `view` may contain, and returns how many.
@@ -58,7 +58,7 @@ class candidates {
     return fresh;
   }
 
-  /// Sets the bit of every candidate from `begin` to `end` in the round's bitmap.
+  /// Sets the bit of every candidate from `begin` to `end` in the chunk's bitmap.
   void mark(std::uint8_t* bitmap, std::size_t begin, std::size_t end) const noexcept {
     for (std::size_t i = begin; i < end; ++i) {
       bitmap[origins_[i] / 8] =
@@ -107,14 +107,14 @@ class candidates {
   std::vector<std::uint8_t> answers_;
 };
 
-/// Calls `round(part, bitmap of the part)` for `keys` cut into rounds; `bitmap`, when there is one,
-/// is zeroed before.
-template <class Round>
-void for_each_round(const key_batch& keys, std::uint8_t* bitmap, Round round) {
+/// Calls `work(chunk, bitmap of the chunk)` for `keys` cut into chunks; `bitmap`, when there is
+/// one, is zeroed before.
+template <class Work>
+void for_each_chunk(const key_batch& keys, std::uint8_t* bitmap, Work work) {
   if (bitmap != nullptr) std::fill_n(bitmap, bitmap_bytes(keys.size()), std::uint8_t{0});
-  for (std::size_t first = 0; first < keys.size(); first += round_keys) {
-    round(keys.slice(first, std::min(round_keys, keys.size() - first)),
-          bitmap == nullptr ? nullptr : bitmap + first / 8);
+  for (std::size_t first = 0; first < keys.size(); first += chunk_keys) {
+    work(keys.slice(first, std::min(chunk_keys, keys.size() - first)),
+         bitmap == nullptr ? nullptr : bitmap + first / 8);
   }
 }
 
@@ -157,15 +157,15 @@ std::uint64_t may_contain_any(std::size_t count, FilterAt filter_at, std::uint64
   return in_one_call(options, [&](const bulk_options& within) {
     candidates left;
     std::uint64_t found = 0;
-    for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
-      left.start(part, seed, within);
+    for_each_chunk(keys, bitmap, [&](const key_batch& chunk, std::uint8_t* answers) {
+      left.start(chunk, seed, within);
       for (std::size_t i = 0; i < count && left.size() > 0; ++i) {
         found += left.drop_contained(filter_at(i).view(), within);
       }
       if (answers == nullptr) return;
-      std::fill_n(answers, bitmap_bytes(part.size()), std::uint8_t{0xFF});
-      if (part.size() % 8 != 0) {
-        answers[part.size() / 8] = static_cast<std::uint8_t>((1u << (part.size() % 8)) - 1);
+      std::fill_n(answers, bitmap_bytes(chunk.size()), std::uint8_t{0xFF});
+      if (chunk.size() % 8 != 0) {
+        answers[chunk.size() / 8] = static_cast<std::uint8_t>((1u << (chunk.size() % 8)) - 1);
       }
       for (std::size_t i = 0; i < left.size(); ++i) {
         const std::size_t at = left.origin(i);

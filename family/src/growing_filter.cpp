@@ -227,9 +227,9 @@ std::uint64_t growing_filter::take_in(const key_batch& keys, std::uint8_t* bitma
   return detail::in_one_call(options, [&](const bulk_options& within) {
     detail::candidates left;
     std::uint64_t fresh = 0;
-    detail::for_each_round(keys, bitmap, [&](const key_batch& part, std::uint8_t* answers) {
+    detail::for_each_chunk(keys, bitmap, [&](const key_batch& chunk, std::uint8_t* answers) {
       const std::uint64_t fresh_before = fresh;
-      left.start(part, seed(), within);
+      left.start(chunk, seed(), within);
       for (std::size_t i = levels_.size() - 1; i-- > 0;) {
         left.drop_contained(levels_[i].view(), within);
       }
@@ -251,7 +251,7 @@ std::uint64_t growing_filter::take_in(const key_batch& keys, std::uint8_t* bitma
         left.drop_first(inserted);
         fresh += inserted;
       }
-      if (count_repeats) count_inserted(part.size() - (fresh - fresh_before));
+      if (count_repeats) count_inserted(chunk.size() - (fresh - fresh_before));
     });
     return fresh;
   });

@@ -352,12 +352,12 @@ std::uint64_t windowed_filter::add_events(const key_batch& keys, std::uint8_t* b
                                           const bulk_options& options, counting counted) {
   detail::candidates left;
   std::uint64_t fresh = 0;
-  detail::for_each_round(keys, bitmap, [&](const key_batch& round, std::uint8_t* answers) {
-    for (std::size_t first = 0; first < round.size();) {
+  detail::for_each_chunk(keys, bitmap, [&](const key_batch& chunk, std::uint8_t* answers) {
+    for (std::size_t first = 0; first < chunk.size();) {
       require_event_part(options);
       const auto count = static_cast<std::size_t>(
-          std::min<std::uint64_t>(round.size() - first, part_length() - events_));
-      left.start(round.slice(first, count), seed(), options, first);
+          std::min<std::uint64_t>(chunk.size() - first, part_length() - events_));
+      left.start(chunk.slice(first, count), seed(), options, first);
       filter& newest = layers_.back().bits;
       newest.count_inserted(left.insert_absent(newest.view(), count, options), keys.family());
       events_ += count;
@@ -387,8 +387,8 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
   detail::candidates entered;
   std::vector<std::size_t> met;
   std::uint64_t fresh = 0;
-  detail::for_each_round(keys, bitmap, [&](const key_batch& round, std::uint8_t* answers) {
-    left.start(round, seed(), options);
+  detail::for_each_chunk(keys, bitmap, [&](const key_batch& chunk, std::uint8_t* answers) {
+    left.start(chunk, seed(), options);
     const std::size_t newest = first_of_newest_part();
     met.clear();
     const auto ask = [&](std::size_t i) {
@@ -399,7 +399,7 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
     const std::uint64_t room = room_in_newest();
     const std::uint64_t more = left.size() <= room ? 0 : divided_up(left.size() - room, share());
     if (layers_.size() + more > most_layers()) {
-      left.start(round, seed(), options);
+      left.start(chunk, seed(), options);
       for (const layer& one : layers_) detail::take_home(one.bits.view(), options);
       for (std::size_t i = 0; i < left.size(); ++i) {
         if (!insert_at(time, left.hash(i), keys.family())) {
@@ -415,7 +415,7 @@ std::uint64_t windowed_filter::add_at(std::uint64_t time, const key_batch& keys,
     entered.clear();
     const auto finish = [&] {
       if (counted == counting::all) {
-        count_inserted(round.size() - left.size());
+        count_inserted(chunk.size() - left.size());
         return;
       }
       for (std::size_t i = newest; i-- > 0;) {

@@ -66,7 +66,7 @@ struct partial_rounds {
 #if HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE
 
 constexpr std::size_t chains = 4;
-constexpr std::size_t batch = chains * lanes;
+constexpr std::size_t hashed_together = chains * lanes;
 
 using word = hn::Vec<words_tag>;
 struct words {
@@ -111,7 +111,7 @@ HWY_INLINE void store(const words& w, std::uint64_t* to) {
   for (std::size_t c = 0; c < chains; ++c) hn::StoreU(w.chain[c], words_tag(), to + c * lanes);
 }
 
-// XXH64 as in <octobloom/hash.h>, of `batch` keys at a time.
+// XXH64 as in <octobloom/hash.h>, of `hashed_together` keys at a time.
 HWY_INLINE void merge8(words& h, words lane) {
   multiply(lane, detail::prime2);
   rotate_left<31>(lane);
@@ -140,10 +140,11 @@ HWY_INLINE void hash_integers(const std::uint64_t* HWY_RESTRICT keys, std::uint6
 
 /// What is left of strings after their full 32-byte stripes.
 struct string_tails {
-  alignas(64) std::uint64_t start[batch];     ///< the hash so far
-  alignas(64) std::uint64_t left[batch];      ///< bytes, 0 to 31
-  alignas(64) std::uint64_t whole[3][batch];  ///< whole words of eight bytes, as far as there are
-  alignas(64) std::uint64_t last[batch];      ///< the bytes after them, and what follows
+  alignas(64) std::uint64_t start[hashed_together];  ///< the hash so far
+  alignas(64) std::uint64_t left[hashed_together];   ///< bytes, 0 to 31
+  alignas(64)
+      std::uint64_t whole[3][hashed_together];  ///< whole words of eight bytes, as far as there are
+  alignas(64) std::uint64_t last[hashed_together];  ///< the bytes after them, and what follows
 };
 
 HWY_INLINE std::uint64_t load_word(const char* from) {
@@ -154,7 +155,7 @@ HWY_INLINE std::uint64_t load_word(const char* from) {
 
 HWY_INLINE void load_tails(const string_keys& keys, std::size_t first, std::uint64_t seed,
                            string_tails& tails) {
-  for (std::size_t i = 0; i < batch; ++i) {
+  for (std::size_t i = 0; i < hashed_together; ++i) {
     const char* p = keys.bytes + keys.offsets[first + i];
     const std::uint64_t size =
         keys.offsets[first + i + 1] - keys.offsets[first + i] - keys.separator;
@@ -241,16 +242,16 @@ HWY_INLINE void hash_strings(const string_keys& keys, std::size_t first, std::ui
 
 /// Whether hash_strings() stays inside the bytes of `keys`.
 HWY_INLINE bool has_room_behind(const string_keys& keys, std::size_t first) {
-  return keys.offsets[first + batch] + 8 <= keys.offsets[keys.count];
+  return keys.offsets[first + hashed_together] + 8 <= keys.offsets[keys.count];
 }
 
 #else
 
-constexpr std::size_t batch = group;
+constexpr std::size_t hashed_together = group;
 
 HWY_INLINE void hash_integers(const std::uint64_t* HWY_RESTRICT keys, std::uint64_t seed,
                               std::uint64_t* HWY_RESTRICT hashes) {
-  for (std::size_t i = 0; i < batch; ++i) hashes[i] = hash_integer(keys[i], seed);
+  for (std::size_t i = 0; i < hashed_together; ++i) hashes[i] = hash_integer(keys[i], seed);
 }
 HWY_INLINE void hash_strings(const string_keys&, std::size_t, std::uint64_t, std::uint64_t*) {}
 HWY_INLINE bool has_room_behind(const string_keys&, std::size_t) {
@@ -259,16 +260,16 @@ HWY_INLINE bool has_room_behind(const string_keys&, std::size_t) {
 
 #endif
 
-static_assert(batch % group == 0);
+static_assert(hashed_together % group == 0);
 
-/// The hashes of `count` keys from `first` on; a whole batch is faster.
+/// The hashes of `count` keys from `first` on; `hashed_together` of them are faster.
 HWY_INLINE void hash_keys(const key_batch& keys, std::size_t first, std::size_t count,
                           std::uint64_t seed, std::uint64_t* HWY_RESTRICT hashes) {
   if (keys.kind() == key_kind::hashes) {
     std::memcpy(hashes, keys.values() + first, count * sizeof(std::uint64_t));
-  } else if (count == batch && keys.kind() == key_kind::integers) {
+  } else if (count == hashed_together && keys.kind() == key_kind::integers) {
     hash_integers(keys.values() + first, seed, hashes);
-  } else if (count == batch && has_room_behind(keys.as_strings(), first)) {
+  } else if (count == hashed_together && has_room_behind(keys.as_strings(), first)) {
     hash_strings(keys.as_strings(), first, seed, hashes);
   } else {
     for (std::size_t i = 0; i < count; ++i) hashes[i] = keys.hash(first + i, seed);
@@ -420,9 +421,9 @@ HWY_INLINE unsigned bits_of(const std::uint8_t* HWY_RESTRICT answers) {
 /// way.
 constexpr std::size_t ring = 16;
 constexpr std::size_t on_their_way = 8;
-constexpr std::size_t groups_per_batch = batch / group;
-static_assert(std::has_single_bit(ring) && ring % groups_per_batch == 0 &&
-              on_their_way + groups_per_batch <= ring);
+constexpr std::size_t groups_hashed_together = hashed_together / group;
+static_assert(std::has_single_bit(ring) && ring % groups_hashed_together == 0 &&
+              on_their_way + groups_hashed_together <= ring);
 
 /// Filters up to this size lie in a core's own cache: calling for blocks costs more than it saves.
 constexpr std::uint64_t near_bytes = std::uint64_t{256} << 10;
@@ -455,13 +456,13 @@ HWY_NOINLINE std::uint64_t run(std::uint64_t* HWY_RESTRICT words, const filter_s
   std::size_t hashed = 0;
   std::size_t called = 0;
   for (std::size_t g = 0; g < groups; ++g) {
-    while (hashed < groups && hashed + groups_per_batch <= g + ring) {
-      if (groups_per_batch > 1 && hashed + groups_per_batch > groups) {
+    while (hashed < groups && hashed + groups_hashed_together <= g + ring) {
+      if (groups_hashed_together > 1 && hashed + groups_hashed_together > groups) {
         line.hash<1>(shape, keys, hashed);
         ++hashed;
       } else {
-        line.hash<groups_per_batch>(shape, keys, hashed);
-        hashed += groups_per_batch;
+        line.hash<groups_hashed_together>(shape, keys, hashed);
+        hashed += groups_hashed_together;
       }
     }
     // A few blocks are called for before each group, never many at once: a core waits when more are
@@ -582,8 +583,8 @@ HWY_INLINE void append(const part_writer& out, std::size_t part, std::uint64_t h
 HWY_INLINE void stream(const std::uint16_t* HWY_RESTRICT from, std::size_t count,
                        std::uint16_t* HWY_RESTRICT to) {
 #if HWY_TARGET != HWY_SCALAR
-  const hn::FixedTag<std::uint16_t, batch> d;  // one vector
-  if (HWY_LIKELY(count == batch)) {
+  const hn::FixedTag<std::uint16_t, hashed_together> d;  // one vector
+  if (HWY_LIKELY(count == hashed_together)) {
     hn::Stream(hn::Load(d, from), d, to);
     return;
   }
@@ -593,16 +594,17 @@ HWY_INLINE void stream(const std::uint16_t* HWY_RESTRICT from, std::size_t count
 
 void split(const key_batch& keys, std::uint64_t seed, std::uint32_t blocks,
            const part_writer& parts, std::uint16_t* part_of_key) {
-  alignas(64) std::uint64_t hashes[batch] = {};
-  alignas(64) std::uint64_t offsets[batch];
-  alignas(64) std::uint16_t part[batch];
+  alignas(64) std::uint64_t hashes[hashed_together] = {};
+  alignas(64) std::uint64_t offsets[hashed_together];
+  alignas(64) std::uint16_t part[hashed_together];
   const part_writer out = parts;
   const unsigned shift = out.shift + std::countr_zero(rot8::words_per_block);
-  for (std::size_t i = 0; i < keys.size(); i += batch) {
-    const std::size_t count = HWY_MIN(batch, keys.size() - i);
+  for (std::size_t i = 0; i < keys.size(); i += hashed_together) {
+    const std::size_t count = HWY_MIN(hashed_together, keys.size() - i);
     hash_keys(keys, i, count, seed, hashes);
-    for (std::size_t j = 0; j < batch; j += group) locate(hashes + j, blocks, offsets + j);
-    for (std::size_t j = 0; j < batch; ++j)
+    for (std::size_t j = 0; j < hashed_together; j += group)
+      locate(hashes + j, blocks, offsets + j);
+    for (std::size_t j = 0; j < hashed_together; ++j)
       part[j] = static_cast<std::uint16_t>(offsets[j] >> shift);
     if (part_of_key != nullptr) stream(part, count, part_of_key + i);
     for (std::size_t j = 0; j < count; ++j) append(out, part[j], hashes[j]);
@@ -619,8 +621,8 @@ void touch_lines(const filter_view& view, const key_batch& keys, bool write) {
 }
 
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes) {
-  for (std::size_t i = 0; i < keys.size(); i += batch) {
-    hash_keys(keys, i, HWY_MIN(batch, keys.size() - i), seed, hashes + i);
+  for (std::size_t i = 0; i < keys.size(); i += hashed_together) {
+    hash_keys(keys, i, HWY_MIN(hashed_together, keys.size() - i), seed, hashes + i);
   }
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t max_parts = 512;
 constexpr std::uint64_t least_chunk = std::uint64_t{1} << 20;
 
 /// One thread's share of a chunk.
-struct slice {
+struct share {
   part_pages pages;
   std::span<std::uint16_t> part_of_key;    ///< to find a key's answer again
   std::span<std::uint8_t> answers;         ///< bit n: the answer for hash number n
@@ -29,7 +29,7 @@ struct slice {
   key_batch keys = key_batch::hashes({});
   std::uint8_t* bitmap = nullptr;
 
-  slice(scratch& memory, std::size_t capacity, const partition& cut, bool with_bitmap)
+  share(scratch& memory, std::size_t capacity, const partition& cut, bool with_bitmap)
       : pages(memory, capacity, cut.parts, cut.shift) {
     if (!with_bitmap) return;
     part_of_key = memory.take<std::uint16_t>(capacity);
@@ -88,24 +88,25 @@ std::uint64_t run(const kernels& code, const partition& cut, const const_filter_
                   const key_batch& keys, std::uint8_t* bitmap, const Serve& serve) {
   const filter_shape& shape = view.shape();
   const std::size_t chunk = std::min(cut.chunk, (keys.size() + 7) / 8 * 8);
-  const std::size_t share = (chunk / 8 + cut.threads - 1) / cut.threads * 8;
+  const std::size_t share_keys = (chunk / 8 + cut.threads - 1) / cut.threads * 8;
   const bool with_bitmap = bitmap != nullptr;
-  scratch memory(cut.threads * slice::scratch_bytes(share, cut, with_bitmap));
-  std::vector<slice> slices;
-  slices.reserve(cut.threads);
-  for (unsigned t = 0; t < cut.threads; ++t) slices.emplace_back(memory, share, cut, with_bitmap);
+  scratch memory(cut.threads * share::scratch_bytes(share_keys, cut, with_bitmap));
+  std::vector<share> shares;
+  shares.reserve(cut.threads);
+  for (unsigned t = 0; t < cut.threads; ++t)
+    shares.emplace_back(memory, share_keys, cut, with_bitmap);
 
   std::atomic<std::uint64_t> count{0};
   for (std::size_t first = 0; first < keys.size(); first += chunk) {
     const std::size_t in_chunk = std::min(chunk, keys.size() - first);
-    for (std::size_t t = 0; t < slices.size(); ++t) {
-      const std::size_t begin = std::min(t * share, in_chunk);
-      const std::size_t end = std::min(begin + share, in_chunk);
-      slices[t].keys = keys.slice(first + begin, end - begin);
-      if (bitmap != nullptr) slices[t].bitmap = bitmap + (first + begin) / 8;
+    for (std::size_t t = 0; t < shares.size(); ++t) {
+      const std::size_t begin = std::min(t * share_keys, in_chunk);
+      const std::size_t end = std::min(begin + share_keys, in_chunk);
+      shares[t].keys = keys.slice(first + begin, end - begin);
+      if (bitmap != nullptr) shares[t].bitmap = bitmap + (first + begin) / 8;
     }
-    detail::run_tasks(cut.threads, slices.size(),
-                      [&](std::size_t t) { slices[t].split(code, shape); });
+    detail::run_tasks(cut.threads, shares.size(),
+                      [&](std::size_t t) { shares[t].split(code, shape); });
     // Reading all of a part in order is worth it when most of its blocks will be touched.
     const std::size_t per_group =
         in_chunk >= shape.blocks ? 8 * std::uint64_t{shape.blocks} / in_chunk + 1 : 0;
@@ -117,7 +118,7 @@ std::uint64_t run(const kernels& code, const partition& cut, const const_filter_
           const std::size_t end = std::min(begin + run_length, cut.parts);
           for (std::size_t part = begin; part < end; ++part) {
             read_ahead ahead = blocks_of(part + 1, view, cut.shift, per_group);
-            for (slice& s : slices) {
+            for (share& s : shares) {
               s.pages.for_each_page(
                   part, [&](std::uint32_t at, std::span<const std::uint64_t> hashes) {
                     std::uint8_t* answers = s.answers.empty() ? nullptr : s.answers.data() + at / 8;
@@ -129,7 +130,7 @@ std::uint64_t run(const kernels& code, const partition& cut, const const_filter_
           count += in_parts;
         });
     if (bitmap != nullptr) {
-      detail::run_tasks(cut.threads, slices.size(), [&](std::size_t t) { slices[t].collect(); });
+      detail::run_tasks(cut.threads, shares.size(), [&](std::size_t t) { shares[t].collect(); });
     }
   }
   return count;

@@ -6,6 +6,7 @@
 
 #include <octobloom/detail/team.h>
 #include <octobloom/error.h>
+#include <octobloom/simd_hooks.h>
 
 #include "copies.h"
 #include "kernels.h"
@@ -27,35 +28,35 @@ const kernels& use_kernels() {
   return chosen;
 }
 
-/// Slices end where a byte of the bitmap ends.
-constexpr std::size_t slice_keys = std::size_t{1} << 16;
+/// Chunks end where a byte of the bitmap ends.
+constexpr std::size_t chunk_keys = std::size_t{1} << 16;
 
 unsigned useful_threads(std::size_t keys, const bulk_options& options) noexcept {
   const std::size_t limit = std::max<std::size_t>(1, keys / current_tuning().keys_per_thread);
   return static_cast<unsigned>(std::min<std::size_t>(detail::thread_count(options.threads), limit));
 }
 
-/// Calls work(first, count) for consecutive slices of `keys` keys.
+/// Calls work(first, count) for consecutive chunks of `keys` keys.
 template <class Work>
-void for_each_slice(std::size_t keys, const bulk_options& options, const Work& work) {
+void for_each_chunk(std::size_t keys, const bulk_options& options, const Work& work) {
   const unsigned threads = useful_threads(keys, options);
   if (threads == 1) {
     work(std::size_t{0}, keys);
     return;
   }
-  const std::size_t slices = (keys + slice_keys - 1) / slice_keys;
-  detail::run_tasks(threads, slices, [&](std::size_t slice) {
-    const std::size_t first = slice * slice_keys;
-    work(first, std::min(slice_keys, keys - first));
+  const std::size_t chunks = (keys + chunk_keys - 1) / chunk_keys;
+  detail::run_tasks(threads, chunks, [&](std::size_t chunk) {
+    const std::size_t first = chunk * chunk_keys;
+    work(first, std::min(chunk_keys, keys - first));
   });
 }
 
-/// The sum of what work(keys of a slice, their part of `bitmap`) returns.
+/// The sum of what work(keys of a chunk, their bytes of `bitmap`) returns.
 template <class Work>
-std::uint64_t count_in_slices(const key_batch& keys, std::uint8_t* bitmap,
+std::uint64_t count_in_chunks(const key_batch& keys, std::uint8_t* bitmap,
                               const bulk_options& options, const Work& work) {
   std::atomic<std::uint64_t> found{0};
-  for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
+  for_each_chunk(keys.size(), options, [&](std::size_t first, std::size_t count) {
     found += work(keys.slice(first, count), bitmap == nullptr ? nullptr : bitmap + first / 8);
   });
   return found;
@@ -109,9 +110,9 @@ std::uint64_t may_contain(const const_filter_view& view, const key_batch& keys,
       view.shape(), keys.size(), useful_threads(keys.size(), options), false, bitmap != nullptr,
       [&](const partition& cut) { return may_contain_by_parts(code, cut, view, keys, bitmap); },
       [&] {
-        return count_in_slices(keys, bitmap, options,
-                               [&](const key_batch& slice, std::uint8_t* answers) {
-                                 return code.may_contain(view, slice, answers, {});
+        return count_in_chunks(keys, bitmap, options,
+                               [&](const key_batch& chunk, std::uint8_t* answers) {
+                                 return code.may_contain(view, chunk, answers, {});
                                });
       });
 }
@@ -128,15 +129,15 @@ std::uint64_t insert_new(const filter_view& view, const key_batch& keys, std::ui
 std::uint64_t cuckoo_may_contain(const cuckoo_view& view, const key_batch& keys,
                                  std::uint8_t* bitmap, const bulk_options& options) {
   const kernels& code = use_kernels();
-  return count_in_slices(keys, bitmap, options, [&](const key_batch& slice, std::uint8_t* answers) {
-    return code.cuckoo_may_contain(view, slice, answers);
+  return count_in_chunks(keys, bitmap, options, [&](const key_batch& chunk, std::uint8_t* answers) {
+    return code.cuckoo_may_contain(view, chunk, answers);
   });
 }
 
 void hash(const key_batch& keys, std::uint64_t seed, std::uint64_t* hashes,
           const bulk_options& options) {
   const kernels& code = use_kernels();
-  for_each_slice(keys.size(), options, [&](std::size_t first, std::size_t count) {
+  for_each_chunk(keys.size(), options, [&](std::size_t first, std::size_t count) {
     code.hash(keys.slice(first, count), seed, hashes + first);
   });
 }

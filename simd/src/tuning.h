@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include <octobloom/simd_engine.h>
+#include <octobloom/simd_hooks.h>
 
 namespace octobloom::simd {
 

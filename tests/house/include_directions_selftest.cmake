@@ -7,6 +7,7 @@ set(simd_header <octobloom/simd_thing.h>)
 set(cuda_header <octobloom/cuda_thing.h>)
 set(engines_header <octobloom/engines_thing.h>)
 set(emulator_header <octobloom/emulator_thing.h>)
+set(simd_hooks <octobloom/simd_hooks.h>)
 set(cases
   # place                      include                              verdict
   core/src/a.cpp               "<vector>"                           good
@@ -29,6 +30,13 @@ set(cases
   simd/include/octobloom/a.h   "<hwy/highway.h>"                    bad
   simd/src/a.cpp               "${cuda_header}"                     bad
   simd/src/a.cpp               "${engines_header}"                  bad
+  simd/src/a.cpp               "${simd_hooks}"                      good
+  simd/include/octobloom/a.h   "${simd_hooks}"                      bad
+  engines/src/a.cpp            "${simd_hooks}"                      bad
+  cli/src/a.cpp                "${simd_hooks}"                      bad
+  examples/a.cpp               "${simd_hooks}"                      bad
+  bench/a.cpp                  "${simd_hooks}"                      good
+  tests/simd/a.cpp             "${simd_hooks}"                      good
   cuda/src/a.cu                "<thrust/sort.h>"                    good
   cuda/src/a.cu                "<cub/cub.cuh>"                      good
   cuda/include/octobloom/a.h   "<cuda_runtime.h>"                   bad
@@ -66,6 +74,7 @@ while(cases)
   file(REMOVE_RECURSE "${SCRATCH}")
   foreach(room core simd cuda engines cli emulator)
     file(WRITE "${SCRATCH}/${room}/include/octobloom/${room}_thing.h" "#pragma once\n")
+    file(WRITE "${SCRATCH}/${room}/hooks/octobloom/${room}_hooks.h" "#pragma once\n")
     file(WRITE "${SCRATCH}/${room}/src/beside.h" "#pragma once\n")
   endforeach()
   file(WRITE "${SCRATCH}/${place}" "#pragma once\n#  include ${include}  // why\n")

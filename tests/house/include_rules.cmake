@@ -16,6 +16,9 @@ set(below_examples ${below_engines} engines bindings/c)
 set(below_emulator "")
 set(below_tests ${below_engines} engines cli bindings/c bench emulator)
 
+# <room>/hooks/ is for the room's own sources and for these.
+set(rooms_with_hooks tests bench)
+
 # What a file may include from outside, as a regular expression over the header's name. The first
 # line whose file pattern matches decides.
 set(standard "[a-z_]+|(c?assert|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdarg|stddef|stdint|stdio|stdlib|string|time|wchar)\\.h")
@@ -60,6 +63,11 @@ function(octobloom_include_violations root out)
         list(APPEND violations "${header} is in ${owner_${header}} and in ${room}")
       endif()
       set(owner_${header} "${room}")
+    endforeach()
+    file(GLOB_RECURSE hooks RELATIVE "${root}/${room}/hooks" "${root}/${room}/hooks/*")
+    foreach(header IN LISTS hooks)
+      set(owner_${header} "${room}")
+      set(is_hook_${header} TRUE)
     endforeach()
     file(GLOB_RECURSE found RELATIVE "${root}"
       "${root}/${room}/*.h" "${root}/${room}/*.hpp" "${root}/${room}/*.inl" "${root}/${room}/*.inc"
@@ -106,7 +114,15 @@ function(octobloom_include_violations root out)
         set(other "${CMAKE_MATCH_1}")
       endif()
       if(other)
-        if(NOT other STREQUAL room AND NOT other IN_LIST below_${room})
+        set(out_of_reach FALSE)
+        if(is_hook_${name} AND NOT room IN_LIST rooms_with_hooks)
+          if(NOT other STREQUAL room OR source MATCHES "^${room}/include/")
+            set(out_of_reach TRUE)
+          endif()
+        endif()
+        if(out_of_reach)
+          list(APPEND violations "${source}: <${name}> is for tests and benchmarks")
+        elseif(NOT other STREQUAL room AND NOT other IN_LIST below_${room})
           list(APPEND violations "${source}: <${name}> belongs to ${other}, which ${room} must not know")
         endif()
       elseif(name MATCHES "^octobloom/")

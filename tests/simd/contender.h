@@ -7,6 +7,7 @@
 
 #include <octobloom/octobloom.h>
 #include <octobloom/simd_engine.h>
+#include <octobloom/simd_hooks.h>
 
 namespace octobloom::test {
 

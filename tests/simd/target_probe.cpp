@@ -4,6 +4,7 @@
 
 #include <octobloom/octobloom.h>
 #include <octobloom/simd_engine.h>
+#include <octobloom/simd_hooks.h>
 
 int main() {
   try {

@@ -24,7 +24,7 @@ enum class error_code : int {
 std::string_view to_string(error_code code) noexcept;
 
 /// What octobloom throws on purpose, besides std::bad_alloc. After either, targets are as they were
-/// before the call; but many keys go in round by round, and then the first of them may be in.
+/// before the call; but many keys go in chunk by chunk, and then the first of them may be in.
 class error : public std::runtime_error {
  public:
   error(error_code code, const std::string& message) : std::runtime_error(message), code_(code) {}

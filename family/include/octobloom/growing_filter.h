@@ -134,7 +134,7 @@ class growing_filter : public detail::keyed_queries<growing_filter>,
                                     const bulk_options& options) const;
   void add(const key_batch& keys, const bulk_options& options);
   std::uint64_t add_new(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options);
-  /// Both of them; repeats are counted as inserted, round by round, or not.
+  /// Both of them; repeats are counted as inserted, chunk by chunk, or not.
   std::uint64_t take_in(const key_batch& keys, std::uint8_t* bitmap, const bulk_options& options,
                         bool count_repeats);
   std::uint64_t add_absent(const key_batch& keys, std::uint8_t* bitmap,

@@ -195,20 +195,20 @@ encoded_filter counting_filter::encoded() const {
       {{view().words(), view().shape().word_count()}, {counters_.words(), counters_.size()}});
 }
 
-counting_filter counting_filter::decoded(filter_reader& file, const load_options& options) {
-  file.require_kind(filter_kind::counting);
-  const file_header& header = file.header();
-  counting_filter result(detail::read_filter(file, options, header));
-  file.read_piece(
+counting_filter counting_filter::decoded(filter_reader& from, const load_options& options) {
+  from.require_kind(filter_kind::counting);
+  const file_header& header = from.header();
+  counting_filter result(detail::read_filter(from, options, header));
+  from.read_piece(
       std::as_writable_bytes(std::span(result.counters_.words(), result.counters_.size())),
       options);
-  file.finish_body(options);
+  from.finish_body(options);
   result.families_.unite(header.families,
                          header.inserted_keys > 0 || detail::any_bit(result.view()));
   if (!options.verify_body) return result;
   for (std::uint64_t w = 0; w < header.shape.word_count(); ++w) {
     if (result.view().words()[w] != packed(result.counters_.words() + 4 * w)) {
-      file.refuse("block " + std::to_string(w / rot8::words_per_block) +
+      from.refuse("block " + std::to_string(w / rot8::words_per_block) +
                   " has bits without counters or counters without bits: the file is damaged");
     }
   }

@@ -302,28 +302,28 @@ encoded_filter cuckoo_filter::encoded() const {
                               {{storage_.words(), storage_.size()}});
 }
 
-cuckoo_filter cuckoo_filter::decoded(filter_reader& file, const load_options& options) {
-  file.require_kind(filter_kind::cuckoo);
-  const file_header& header = file.header();
+cuckoo_filter cuckoo_filter::decoded(filter_reader& from, const load_options& options) {
+  from.require_kind(filter_kind::cuckoo);
+  const file_header& header = from.header();
   if (header.shape.blocks > max_buckets / cuckoo_shape::buckets_in_line(header.shape.k)) {
-    file.refuse("the header's lines have more than 2^32 - 1 buckets");
+    from.refuse("the header's lines have more than 2^32 - 1 buckets");
   }
   cuckoo_plan shape = cuckoo_plan_with_lines(header.shape.blocks, header.shape.k);
   shape.expected_keys = header.planned_keys;
   shape.target_fpr = header.target_fpr;
   if (header.inserted_keys > shape.slots()) {
-    file.refuse("the header tells of " + std::to_string(header.inserted_keys) + " keys in " +
+    from.refuse("the header tells of " + std::to_string(header.inserted_keys) + " keys in " +
                 std::to_string(shape.slots()) + " slots");
   }
   cuckoo_filter result(shape, {header.shape.seed, header.shape.hashing});
   result.record_.inserted_keys = header.inserted_keys;
   result.counted_ = options.verify_body;
   result.families_.unite(header.families, header.inserted_keys > 0);
-  file.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
+  from.read_body(std::as_writable_bytes(std::span(result.storage_.words(), result.storage_.size())),
                  options);
   if (options.verify_body &&
       (result.count_fingerprints() != header.inserted_keys || result.has_unused_bits())) {
-    file.refuse("the body does not hold the keys that the header tells of: the file is damaged");
+    from.refuse("the body does not hold the keys that the header tells of: the file is damaged");
   }
   return result;
 }

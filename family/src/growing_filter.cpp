@@ -351,10 +351,10 @@ encoded_filter growing_filter::encoded() const {
       {record(), filter_kind::growing, families()}, start, rows, views);
 }
 
-growing_filter growing_filter::decoded(filter_reader& file, const load_options& options) {
-  file.require_kind(filter_kind::growing);
-  const file_header& header = file.header();
-  detail::body_table table(file, options);
+growing_filter growing_filter::decoded(filter_reader& from, const load_options& options) {
+  from.require_kind(filter_kind::growing);
+  const file_header& header = from.header();
+  detail::body_table table(from, options);
 
   const auto start = table.read<table_start>();
   table.require("number of levels", start.levels, 1, max_levels);
@@ -404,9 +404,9 @@ growing_filter growing_filter::decoded(filter_reader& file, const load_options& 
     shape.blocks = static_cast<std::uint32_t>(row.blocks);
     shape.k = static_cast<std::uint32_t>(row.k);
     result.levels_.push_back(
-        detail::read_filter(file, options, {shape, row.planned_keys, row.target_fpr, row.keys}));
+        detail::read_filter(from, options, {shape, row.planned_keys, row.target_fpr, row.keys}));
   }
-  file.finish_body(options);
+  from.finish_body(options);
   result.families_.unite(header.families, header.inserted_keys > 0 || result.distinct_keys() > 0);
   return result;
 }

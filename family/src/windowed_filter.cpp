@@ -602,11 +602,11 @@ encoded_filter windowed_filter::encoded() const {
       {record_, filter_kind::windowed, families()}, start, rows, views);
 }
 
-windowed_filter windowed_filter::decoded(filter_reader& file, const load_options& options,
+windowed_filter windowed_filter::decoded(filter_reader& from, const load_options& options,
                                          window_clock clock) {
-  file.require_kind(filter_kind::windowed);
-  const file_header& header = file.header();
-  detail::body_table table(file, options);
+  from.require_kind(filter_kind::windowed);
+  const file_header& header = from.header();
+  detail::body_table table(from, options);
 
   windowed_filter result;
   const auto start = table.read<table_start>();
@@ -671,9 +671,9 @@ windowed_filter windowed_filter::decoded(filter_reader& file, const load_options
   result.layers_.reserve(result.most_layers());
   for (const table_row& row : rows) {
     result.layers_.push_back(
-        {row.part, row.last, detail::read_filter(file, options, result.of_layer(row.keys))});
+        {row.part, row.last, detail::read_filter(from, options, result.of_layer(row.keys))});
   }
-  file.finish_body(options);
+  from.finish_body(options);
   const bool holds_keys =
       header.inserted_keys > 0 ||
       std::any_of(result.layers_.begin(), result.layers_.end(),

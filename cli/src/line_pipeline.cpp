@@ -95,9 +95,9 @@ class line_pipeline {
       ++chunks_;
     }
     chunk.hash_lines(job_.lines, job_.engine, job_.seed);
-    if (job_.in_order) judging_.enter(number);
+    if (job_.in_order) marking_.enter(number);
     job_.mark(chunk);
-    if (job_.in_order) judging_.pass();
+    if (job_.in_order) marking_.pass();
     if (job_.out != nullptr) chunk.keep(job_.wanted);
 
     writing_.enter(number);
@@ -113,7 +113,7 @@ class line_pipeline {
     const std::scoped_lock lock(failing_);
     if (!failure_) failure_ = std::move(failure);
     reader_.stop();
-    judging_.close();
+    marking_.close();
     writing_.close();
   }
 
@@ -123,7 +123,7 @@ class line_pipeline {
   text_reader reader_;
   std::mutex reading_;
   std::uint64_t chunks_ = 0;  // read so far; guarded by reading_
-  turnstile judging_;
+  turnstile marking_;
   turnstile writing_;
   progress progress_;        // used between enter() and pass() of writing_
   std::uint64_t lines_ = 0;  // the same

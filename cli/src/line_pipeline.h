@@ -35,7 +35,7 @@ struct line_totals {
 };
 
 /// Reads, splits, hashes, marks and writes all lines; the output is the same at any number of
-/// threads. Every thread carries a chunk through all of these steps; reading, judging (when in
+/// threads. Every thread carries a chunk through all of these steps; reading, marking (when in
 /// order) and writing let one chunk at a time through, in the order of the input, so the steps of
 /// different chunks overlap and no chunk changes hands. Memory: the text of all chunks is 2 MiB,
 /// with its bookkeeping 34 MiB at most; a line longer than its chunk takes its own length, one at a

@@ -29,7 +29,7 @@ const kernels& use_kernels() {
 }
 
 /// Chunks end where a byte of the bitmap ends.
-constexpr std::size_t chunk_keys = std::size_t{1} << 16;
+constexpr std::size_t keys_per_task = std::size_t{1} << 16;
 
 unsigned useful_threads(std::size_t keys, const bulk_options& options) noexcept {
   const std::size_t limit = std::max<std::size_t>(1, keys / current_tuning().keys_per_thread);
@@ -44,10 +44,10 @@ void for_each_chunk(std::size_t keys, const bulk_options& options, const Work& w
     work(std::size_t{0}, keys);
     return;
   }
-  const std::size_t chunks = (keys + chunk_keys - 1) / chunk_keys;
+  const std::size_t chunks = (keys + keys_per_task - 1) / keys_per_task;
   detail::run_tasks(threads, chunks, [&](std::size_t chunk) {
-    const std::size_t first = chunk * chunk_keys;
-    work(first, std::min(chunk_keys, keys - first));
+    const std::size_t first = chunk * keys_per_task;
+    work(first, std::min(keys_per_task, keys - first));
   });
 }
 

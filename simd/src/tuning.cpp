@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <octobloom/error.h>
+#include <octobloom/simd_engine.h>
 
 namespace octobloom {
 

@@ -2,7 +2,6 @@
 
 #include "kernels.h"
 
-#include <octobloom/simd_engine.h>
 #include <octobloom/simd_hooks.h>
 
 namespace octobloom::simd {
